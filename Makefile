@@ -1,0 +1,37 @@
+# Every target sets up what it needs: a virtual environment in .venv, made with plain venv and pip.
+PYTHON ?= python3
+BIN := .venv/bin
+# Tests and the demo use one BLAS thread a process: results do not depend on it, and two test processes do not fight.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: demo test test-slow lint format bench clean
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: .venv/installed
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m "not slow and not gpu"
+
+test-slow: .venv/installed
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m "slow"
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/installed
+	$(BIN)/python benchmarks/sweep.py
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache

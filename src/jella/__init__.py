@@ -1,0 +1,64 @@
+"""Embed, complete and cluster multi-view data with missing views and missing entries."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from jella._version import __version__
+
+if TYPE_CHECKING:
+    from jella import datasets, metrics, terms
+    from jella.methods.generic import JELLA
+    from jella.methods.mvliv import MVLIV
+    from jella.methods.pvc import PVC
+    from jella.problem import Problem
+    from jella.relaxation import SOR, Basic, LMaFitSOR
+    from jella.result import Progress, Result
+
+# public name -> module it lives in; loaded when first asked for, so that `import jella` stays quick
+_HOME = {
+    "JELLA": "jella.methods.generic",
+    "MVLIV": "jella.methods.mvliv",
+    "PVC": "jella.methods.pvc",
+    "Problem": "jella.problem",
+    "Basic": "jella.relaxation",
+    "SOR": "jella.relaxation",
+    "LMaFitSOR": "jella.relaxation",
+    "Progress": "jella.result",
+    "Result": "jella.result",
+    "datasets": "jella",
+    "metrics": "jella",
+    "terms": "jella",
+}
+
+__all__ = [
+    "JELLA",
+    "MVLIV",
+    "PVC",
+    "SOR",
+    "Basic",
+    "LMaFitSOR",
+    "Problem",
+    "Progress",
+    "Result",
+    "__version__",
+    "datasets",
+    "metrics",
+    "terms",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'jella' has no attribute {name!r}")
+    home = _HOME[name]
+    value = (
+        importlib.import_module(f"jella.{name}") if home == "jella" else getattr(importlib.import_module(home), name)
+    )
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,73 @@
+"""What the array API standard leaves to its users: a few helpers over array-api-compat."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import array_api_compat
+import numpy as np
+from scipy import sparse
+
+#: Any array of an array-API library (numpy, torch, cupy, array-api-strict) or, for views, a SciPy sparse array.
+Array: TypeAlias = Any
+
+
+def namespace(*arrays: Array) -> Any:
+    """The array library of the arguments; SciPy sparse arrays count as NumPy."""
+    return array_api_compat.array_namespace(*[np.empty(0) if sparse.issparse(a) else a for a in arrays])
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """A NumPy copy (or the array itself) on the host."""
+    if isinstance(array, np.ndarray):
+        return array
+    return np.asarray(array_api_compat.to_device(array, "cpu"))
+
+
+def like(values: Any, reference: Array) -> Array:
+    """Values as an array of the reference's library, device and floating type."""
+    if sparse.issparse(reference):
+        return np.asarray(values, dtype=reference.dtype)
+    xp = namespace(reference)
+    return xp.asarray(values, dtype=reference.dtype, device=array_api_compat.device(reference))
+
+
+def is_floating(array: Array) -> bool:
+    """Whether an array-API array holds real floating point numbers."""
+    return bool(namespace(array).isdtype(array.dtype, "real floating"))
+
+
+def sqnorm(array: Array) -> float:
+    """Sum of the squares, accumulated without a temporary of the array's size where the library allows it."""
+    if sparse.issparse(array):
+        return float(np.vdot(array.data, array.data))
+    if isinstance(array, np.ndarray):
+        flat = array.ravel(order="K")
+        return float(np.vdot(flat, flat))
+    return float(namespace(array).sum(array * array))
+
+
+def inner(a: Array, b: Array) -> float:
+    """Frobenius inner product of two dense arrays."""
+    return float(namespace(a).sum(a * b))
+
+
+def solve_psd(gram: Array, right: Array) -> Array:
+    """X with X·gram = right for a symmetric positive semi-definite gram, in the least-squares sense.
+
+    Parameters
+    ----------
+    gram : array (..., r, r)
+    right : array (..., m, r)
+
+    Notes
+    -----
+    Directions of the gram below its rounding level are dropped (a pseudo-inverse), so that rank-deficient factors,
+    as in a view of six features at rank ten, get the minimum-norm solution.
+    """
+    xp = namespace(gram)
+    eigenvalues, vectors = xp.linalg.eigh(gram)
+    floor = xp.max(eigenvalues, axis=-1, keepdims=True) * (gram.shape[-1] * float(xp.finfo(gram.dtype).eps))
+    keep = eigenvalues > xp.maximum(floor, xp.zeros_like(floor))
+    inverse = xp.where(keep, 1.0 / xp.where(keep, eigenvalues, xp.ones_like(eigenvalues)), xp.zeros_like(eigenvalues))
+    return ((right @ vectors) * inverse[..., None, :]) @ xp.matrix_transpose(vectors)

@@ -1,0 +1,64 @@
+"""Making holes: views as they came, with NaN where values were taken away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jella.arrays import to_numpy
+from jella.datasets.patterns import draw_hidden
+from jella.views import read_views
+from jella.views.hide import hide_values
+
+
+def make_incomplete(
+    views: Any, rate: float, setting: str = "missing-view", *, random_state: int | np.random.Generator | None = None
+) -> Any:
+    """Remove observed values at random, following the protocol of the JELLA paper or a classic missingness mechanism.
+
+    Parameters
+    ----------
+    views : 2-D array, list, tuple or dict of arrays, DataFrames or SciPy sparse arrays
+        May have holes already. Not modified.
+    rate : float in [0, 1)
+        How much to remove; what it is a rate of depends on the setting.
+    setting : {'missing-view', 'incomplete-view', 'mcar', 'mar', 'mnar'}, default='missing-view'
+        - 'missing-view': a share `rate` of the samples, drawn at random, each lose one random view.
+        - 'incomplete-view': the same; then a share `rate` of the remaining entries of every view. With one view
+          the first part is left out.
+        - 'mcar': a share `rate` of the observed entries of every view, completely at random.
+        - 'mar': a tenth of the features of every view are never removed, and drive the others: a sample's other entries
+          go missing with a probability that rises with a combination of its drivers; `rate` is the expected share of
+          the entries outside the drivers.
+        - 'mnar': an entry goes missing with a probability that rises with its own value; `rate` is the expected share
+          of the observed entries of every view.
+    random_state : int or Generator, optional
+        The same seed gives the same holes.
+
+    Returns
+    -------
+    views : as given
+        Floating point, with NaN for what was removed. A sample never loses its last observed entry. A sparse view
+        keeps its format while only whole samples go missing (their rows are stored as NaN), and becomes a dense array
+        otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> left, right = make_incomplete([np.ones((10, 2)), np.ones((10, 3))], 0.4, random_state=0)
+    >>> int(np.isnan(left).all(axis=1).sum() + np.isnan(right).all(axis=1).sum())
+    4
+    """
+    read = read_views(views)
+    rng = np.random.default_rng(random_state)
+    whole = setting == "missing-view"
+    if whole:
+        observed = [view.presence()[:, None] for view in read]
+    else:
+        observed = [np.broadcast_to(to_numpy(v.mask), (v.n_samples, v.n_features)) for v in read]
+    values = None
+    if setting in ("mar", "mnar"):
+        values = [v.X.toarray() if v.is_sparse else to_numpy(v.X).astype(np.float64) for v in read]
+    hidden = draw_hidden(observed, rate, setting, rng, values)
+    return hide_values(views, read, hidden)

@@ -1,0 +1,39 @@
+"""The embedding of samples when the bases are fixed: new samples, and the last step of every fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jella.arrays import Array, namespace
+from jella.plan import choose_update
+from jella.quadratic import embedding_on_observed
+from jella.residuals import ViewData
+from jella.terms.base import Term
+from jella.updates import Update
+
+
+def embed(data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Term]) -> Array:
+    """Each sample's exact embedding (n, r) from what was observed of it.
+
+    Terms that couple samples are left out: they speak of the samples of the fit.
+    """
+    terms = [term for term in terms if term.separable]
+    update = choose_update(terms, "embedding")
+    like = data[0].X @ bases[0][:, :1]
+    xp = namespace(like)
+    start = xp.zeros_like(like) + xp.zeros_like(bases[0][:1, :])
+    return update_by_parts(update, data, bases, terms, start)
+
+
+def update_by_parts(
+    update: Update, data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Term], W: Array
+) -> Array:
+    """The W-step of Algorithm 2: an update on each group of samples that share their quadratic."""
+    xp = namespace(W)
+    new = xp.asarray(W, copy=True)
+    for part in embedding_on_observed(data, bases):
+        if isinstance(part.rows, slice):
+            new[part.rows, :] = update.apply(part.quadratic, terms, W[part.rows, :])
+        else:
+            new[part.rows, :] = update.apply(part.quadratic, terms, xp.take(W, part.rows, axis=0))
+    return new

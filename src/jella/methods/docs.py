@@ -1,0 +1,69 @@
+"""The parameters and attributes that all methods document alike, written once."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TypeVar
+
+T = TypeVar("T", bound=type)
+
+PARAMETERS = """\
+Parameters
+----------
+n_clusters : int, optional
+    Number of clusters. Without it there are no labels, and neither `predict` nor `fit_predict`.
+n_components : int, optional
+    Rank r of the factorisation. By default n_clusters, or 10 without it, clipped to what the data allow.
+scale : {'sample', 'feature', 'standardize', 'none'}, default='sample'
+    Scaling before the fit, from observed entries only: every sample of every view to unit norm; every feature to
+    unit root mean square; every feature to zero mean and unit variance (the last two then divided by sqrt(d)).
+view_weights : sequence or dict of positive floats, optional
+    Weight of each view in the loss; 1 by default.
+solver : {'basic', 'sor'} or Relaxation
+    Plain alternation, or successive over-relaxation of the completed data.
+init : {'svd', 'random'}, array (n, r) or dict of 'embedding' and 'bases', default='svd'
+    Start: SVD of the mean-filled data (made non-negative where needed), random, or given.
+n_init : int, default=10
+    Starts of k-means, and of the fit where init='random'; the best is kept.
+max_iter : int
+    Most sweeps.
+tol : float, default=1e-4
+    The fit ends when a sweep lowers the objective by less than this share.
+warm_start : bool, default=False
+    Go on from the blocks of the last fit.
+on_empty : {'raise', 'drop'}, default='raise'
+    A sample without any observed value: an error, or kept out of the fit (its embedding is NaN, its label -1).
+callback : callable or sequence of callables, optional
+    Called with a `jella.Progress` after every accepted sweep; a true value ends the fit.
+random_state : int, RandomState or Generator, optional
+    Seed of random starts, of k-means, and of what `score` hides."""
+
+ATTRIBUTES = """\
+Attributes
+----------
+embedding_ : array (n, r)
+    Common embedding W.
+bases_ : list, tuple or dict of arrays (d_v, r), as the views came
+    U_v: the scaled view v is about ``embedding_ @ bases_[v].T`` (times the root of its weight).
+labels_ : array (n,)
+    Clusters, where n_clusters is given.
+objective_ : array
+    Objective after every accepted sweep; it never rises.
+history_ : dict of arrays
+    The same by term.
+n_iter_, converged_ : int, bool
+    Sweeps done, rejected ones included; whether the objective settled.
+result_ : Result
+    All of the solve: blocks, sweeps, reason to stop, seconds.
+n_features_in_, feature_names_in_, view_names_in_
+    What was seen in fit, all views together.
+dropped_ : list of str
+    Samples that were kept out for having nothing observed."""
+
+
+def with_shared_docs(cls: T) -> T:
+    """Put the shared sections where the class docstring says {parameters} and {attributes}."""
+    if cls.__doc__:
+        doc = cls.__doc__.replace("{parameters}", textwrap.indent(PARAMETERS, "    ").lstrip())
+        cls.__doc__ = doc.replace("{attributes}", textwrap.indent(ATTRIBUTES, "    ").lstrip())
+    return cls

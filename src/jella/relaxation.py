@@ -1,0 +1,115 @@
+"""How far a sweep goes past the completed data: the rules for λ in Z_λ = W Uᵀ + λΓ ⊙ (X − W Uᵀ)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The current λ and, for rules that adapt their step, the current increment."""
+
+    factor: float = 1.0
+    increment: float = 0.0
+
+
+class Relaxation(ABC):
+    """A rule that judges a sweep by the ratio of the new objective to the old one."""
+
+    #: judge the first sweep against the value at the start, rather than accept it in any case
+    judges_first: ClassVar[bool] = False
+
+    def start(self) -> Pace:
+        """Pace of the first sweep."""
+        return Pace()
+
+    @abstractmethod
+    def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
+        """Whether to accept the sweep (else the last accepted blocks are restored), and the pace of the next."""
+
+    def has_stalled(self, pace: Pace, ratio: float) -> bool:
+        """Whether no further sweep can help: a plain one did not lower the objective."""
+        return ratio >= 1.0 and pace.factor == 1.0
+
+    def has_converged(self, ratio: float, value: float, tol: float, n_iter: int) -> bool:
+        """Whether an accepted sweep lowered the objective by less than tol, relative."""
+        return n_iter > 1 and 0.0 < 1.0 - ratio < tol
+
+
+@dataclass(frozen=True)
+class Basic(Relaxation):
+    """No over-relaxation: λ = 1."""
+
+    def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
+        """Accept every decrease."""
+        return ratio < 1.0, pace
+
+
+@dataclass(frozen=True)
+class SOR(Relaxation):
+    """Successive over-relaxation as in the JELLA paper's Algorithm 3, with the restore that its line 12 needs.
+
+    Parameters
+    ----------
+    threshold : float
+        A decrease to this share of the old objective or below is good enough to keep λ.
+    step : float
+        What λ grows by after a lesser decrease.
+    largest : float
+        Cap on λ.
+    """
+
+    threshold: float = 0.7
+    step: float = 0.2
+    largest: float = 5.0
+
+    def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
+        """Back to λ = 1 after a rise; faster after a small decrease."""
+        if ratio >= 1.0:
+            return False, Pace()
+        if ratio >= self.threshold:
+            return True, Pace(min(pace.factor + self.step, self.largest))
+        return True, pace
+
+
+@dataclass(frozen=True)
+class LMaFitSOR(Relaxation):
+    """The rule of the LMaFit program (Wen, Yin and Zhang 2012), which works on norms, not squares.
+
+    Parameters
+    ----------
+    threshold : float
+        Residual ratio up to which λ stays as it is.
+    scale : float
+        Norm of the known data: the solve ends when the residual falls below tol times it; 0 leaves that test out.
+    """
+
+    threshold: float = 0.7
+    scale: float = 0.0
+    judges_first: ClassVar[bool] = True
+
+    def start(self) -> Pace:
+        """λ = 1 with an increment of 1 in waiting."""
+        return Pace(1.0, 1.0)
+
+    def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
+        """With a = λ − 1: grow a by the increment, and the increment with a; start over after a rise."""
+        excess, norm_ratio = pace.factor - 1.0, math.sqrt(ratio)
+        if norm_ratio >= 1.0:
+            return False, Pace(1.0, max(0.1 * excess, 0.1 * pace.increment))
+        if norm_ratio > self.threshold:
+            increment = max(pace.increment, 0.25 * excess)
+            return True, Pace(pace.factor + increment, increment)
+        return True, pace
+
+    def has_stalled(self, pace: Pace, ratio: float) -> bool:
+        """Never by itself: the program goes on with a smaller increment."""
+        return False
+
+    def has_converged(self, ratio: float, value: float, tol: float, n_iter: int) -> bool:
+        """Change of the residual norm below tol/2 after five sweeps, or the norm itself below tol·scale."""
+        settled = n_iter > 5 and abs(1.0 - math.sqrt(ratio)) < tol / 2
+        return settled or math.sqrt(value) < tol * self.scale

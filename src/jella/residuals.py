@@ -1,0 +1,107 @@
+"""The residual Γ ⊙ (X − W Uᵀ) of a view, through the three things that sweeps ask of it.
+
+With Z = W Uᵀ + λΓ ⊙ (X − W Uᵀ), the completed (and over-relaxed) view, every product with Z is one with W Uᵀ, which
+has rank r, plus λ times one with the residual. Where only whole samples are missing the residual itself never
+needs to be formed, and a sparse view stays sparse.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from jella.arrays import Array, inner, like, namespace, sqnorm
+from jella.rows import row_blocks
+from jella.views import View
+
+
+class Residual(Protocol):
+    """R = Γ ⊙ (X − W Uᵀ), (n, d), at one pair of blocks."""
+
+    def matmul(self, U: Array) -> Array:
+        """R @ U, (n, r)."""
+
+    def rmatmul(self, W: Array) -> Array:
+        """R.T @ W, (d, r)."""
+
+    def sqnorm(self) -> float:
+        """‖R‖²."""
+
+
+class ViewData:
+    """A view prepared for many sweeps: its products with a basis are kept until the basis changes."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.X = view.X
+        self.total = sqnorm(view.X)
+        self.present = None  # (n, 1) floats where samples are missing
+        if view.is_rowwise and not view.is_complete:
+            self.present = like(view.mask, view.X)
+        self._basis: Array | None = None
+        self._product: Array | None = None
+
+    def times(self, U: Array) -> Array:
+        """X @ U, (n, r)."""
+        if self._basis is not U:
+            self._basis, self._product = U, self.X @ U
+        return self._product
+
+    def times_transposed(self, W: Array) -> Array:
+        """X.T @ W, (d, r)."""
+        return self.X.T @ W
+
+    def keep_present(self, W: Array) -> Array:
+        """W with the rows of absent samples set to zero."""
+        return W if self.present is None else W * self.present
+
+    def residual(self, U: Array, W: Array) -> Residual:
+        """The residual at these blocks."""
+        return RowResidual(self, U, W) if self.view.is_rowwise else EntryResidual(self, U, W)
+
+
+class RowResidual:
+    """Residual of a view that samples have wholly or not at all; never formed."""
+
+    def __init__(self, data: ViewData, U: Array, W: Array) -> None:
+        self.data, self.U, self.W = data, U, W
+        self.present_W = data.keep_present(W)
+
+    def matmul(self, U: Array) -> Array:
+        """X U − M W (UᵀU)."""
+        return self.data.times(U) - self.present_W @ (self.U.T @ U)
+
+    def rmatmul(self, W: Array) -> Array:
+        """XᵀW − U (WᵀM W)."""
+        return self.data.times_transposed(W) - self.U @ (self.present_W.T @ W)
+
+    def sqnorm(self) -> float:
+        """‖X‖² − 2⟨W, XU⟩ + ⟨UᵀU, WᵀMW⟩, which is exact to rounding of ‖X‖²."""
+        cross = inner(self.W, self.data.times(self.U))
+        model = inner(self.U.T @ self.U, self.present_W.T @ self.W)
+        return max(self.data.total - 2.0 * cross + model, 0.0)
+
+
+class EntryResidual:
+    """Residual of a view with missing entries; formed once, block by block while the rows are in the cache."""
+
+    def __init__(self, data: ViewData, U: Array, W: Array) -> None:
+        X, mask = data.X, data.view.mask
+        xp = namespace(X)
+        self.R = xp.empty_like(X)
+        self._sqnorm = 0.0
+        for rows in row_blocks(X.shape[0], X.shape[1] * 8):
+            block = xp.where(mask[rows, :], X[rows, :] - W[rows, :] @ U.T, 0.0)
+            self._sqnorm += sqnorm(block)
+            self.R[rows, :] = block
+
+    def matmul(self, U: Array) -> Array:
+        """R @ U."""
+        return self.R @ U
+
+    def rmatmul(self, W: Array) -> Array:
+        """R.T @ W."""
+        return self.R.T @ W
+
+    def sqnorm(self) -> float:
+        """‖R‖²."""
+        return self._sqnorm

@@ -1,0 +1,18 @@
+"""Walking over the samples in blocks that fit the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+TARGET_BYTES = 2**20
+
+
+def row_blocks(n_rows: int, bytes_per_row: float, target: int = TARGET_BYTES) -> Iterator[slice]:
+    """Consecutive slices of n_rows rows, each of about `target` bytes and at least one row.
+
+    >>> list(row_blocks(5, 10, target=20))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(1, int(target / max(bytes_per_row, 1)))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))

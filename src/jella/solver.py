@@ -1,0 +1,198 @@
+"""The alternating loop: Algorithms 1 and 2, over-relaxation, stopping, history, for every method."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from jella.arrays import Array, namespace
+from jella.embed import embed, update_by_parts
+from jella.plan import Plan
+from jella.problem import Blocks, Problem
+from jella.quadratic import Quadratic, basis_on_present, basis_with_completion, embedding_with_completion
+from jella.relaxation import Relaxation
+from jella.residuals import Residual, ViewData
+from jella.result import Progress, Result, Sweep
+from jella.views import Views
+
+Callback = Callable[[Progress], Any]
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Blocks with what is known at them."""
+
+    blocks: Blocks
+    residuals: tuple[Residual, ...]
+    values: dict[str, float]
+
+    @property
+    def value(self) -> float:
+        """Objective."""
+        return sum(self.values.values())
+
+
+@dataclass
+class _Record:
+    """What is written down during a solve."""
+
+    values: list[dict[str, float]] = field(default_factory=list)
+    sweeps: list[Sweep] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+
+def solve(
+    problem: Problem,
+    plan: Plan,
+    views: Views,
+    *,
+    start: Blocks,
+    relaxation: Relaxation,
+    max_iter: int,
+    tol: float,
+    callbacks: Sequence[Callback] = (),
+) -> Result:
+    """Sweep the plan until the objective settles; the result is never worse than any accepted sweep.
+
+    An interrupt (Ctrl-C) ends the solve with the last accepted blocks.
+    """
+    data = [ViewData(view) for view in views]
+    record = _Record()
+    current = evaluate(problem, data, replace(start, states=start.states or problem.start_states(start)))
+    current, reason = _loop(problem, plan, data, current, relaxation, max_iter, tol, callbacks, record)
+    if reason != "interrupted":
+        current = _close(problem, data, current, record)
+    keys = record.values[0] if record.values else {}
+    return Result(
+        blocks=current.blocks,
+        objective=np.array([sum(values.values()) for values in record.values]),
+        history={key: np.array([values[key] for values in record.values]) for key in keys},
+        sweeps=tuple(record.sweeps),
+        converged=reason in ("tolerance", "no further decrease"),
+        stop_reason=reason,
+        seconds=record.seconds(),
+    )
+
+
+def _loop(
+    problem: Problem,
+    plan: Plan,
+    data: Sequence[ViewData],
+    current: Iterate,
+    relaxation: Relaxation,
+    max_iter: int,
+    tol: float,
+    callbacks: Sequence[Callback],
+    record: _Record,
+) -> tuple[Iterate, str]:
+    pace = relaxation.start()
+    value = current.value if relaxation.judges_first else math.inf
+    try:
+        for n_iter in range(1, max_iter + 1):
+            candidate = sweep(problem, plan, data, current, pace.factor)
+            ratio = _ratio(candidate.value, value)
+            accepted, next_pace = relaxation.judge(pace, ratio)
+            record.sweeps.append(Sweep(pace.factor, ratio, accepted))
+            if accepted:
+                current, value = candidate, candidate.value
+                record.values.append(current.values)
+                told = Progress(n_iter, max_iter, value, current.values, pace.factor, record.seconds())
+                if any([callback(told) for callback in callbacks]):
+                    return current, "callback"
+            elif relaxation.has_stalled(pace, ratio):
+                return current, "no further decrease"
+            if relaxation.has_converged(ratio, value, tol, n_iter):
+                return current, "tolerance"
+            pace = next_pace
+    except KeyboardInterrupt:
+        return current, "interrupted"
+    return current, "max_iter"
+
+
+def sweep(problem: Problem, plan: Plan, data: Sequence[ViewData], at: Iterate, relaxation: float) -> Iterate:
+    """One round of U, W, the terms' own variables, and (in Algorithm 1, implicitly) Z."""
+    old, W = at.blocks.bases, at.blocks.embedding
+    if plan.completes:
+        pairs = zip(at.residuals, old, strict=True)
+        quadratics = [basis_with_completion(residual, U, W, relaxation) for residual, U in pairs]
+    else:
+        quadratics = [basis_on_present(view, W) for view in data]
+    bases = _update_bases(problem, plan, quadratics, at.blocks)
+    if plan.completes:
+        quadratic = embedding_with_completion(at.residuals, old, W, bases, relaxation)
+        embedding = plan.embedding.apply(quadratic, problem.embedding, W)
+    else:
+        embedding = update_by_parts(plan.embedding, data, bases, problem.embedding, W)
+    blocks = Blocks(bases, embedding, at.blocks.states)
+    return evaluate(problem, data, replace(blocks, states=problem.refresh_states(blocks)))
+
+
+def evaluate(problem: Problem, data: Sequence[ViewData], blocks: Blocks) -> Iterate:
+    """Residuals and objective at blocks."""
+    pairs = zip(data, blocks.bases, strict=True)
+    residuals = tuple(view.residual(U, blocks.embedding) for view, U in pairs)
+    return Iterate(blocks, residuals, problem.value_by_term(residuals, blocks))
+
+
+def _update_bases(problem: Problem, plan: Plan, quadratics: Sequence[Quadratic], blocks: Blocks) -> tuple[Array, ...]:
+    if not plan.basis.stacked:
+        pairs = zip(quadratics, blocks.bases, strict=True)
+        return tuple(plan.basis.apply(quadratic, problem.basis, U) for quadratic, U in pairs)
+    stack = blocks.stacked()
+    cross = namespace(stack).concat([quadratic.cross for quadratic in quadratics], axis=0)
+    stack = plan.basis.apply(Quadratic(quadratics[0].gram, cross), problem.basis, stack)
+    return split_rows(stack, [U.shape[0] for U in blocks.bases])
+
+
+def split_rows(stack: Array, lengths: Sequence[int]) -> tuple[Array, ...]:
+    """A stacked basis cut into the bases of the views."""
+    ends = np.cumsum(lengths)
+    starts = [0, *ends[:-1]]
+    return tuple(stack[int(a) : int(b), :] for a, b in zip(starts, ends, strict=True))
+
+
+def _close(problem: Problem, data: Sequence[ViewData], current: Iterate, record: _Record) -> Iterate:
+    """Solve every sample's embedding exactly once more, so that the fit and `transform` agree.
+
+    Where nothing fixes the coordinates they are first made canonical. Counts as part of the last sweep.
+    """
+    if not problem.is_separable:
+        return current
+    blocks = current.blocks
+    bases = canonical_bases(blocks) if problem.is_free else blocks.bases
+    blocks = Blocks(bases, embed(data, bases, problem.embedding), blocks.states)
+    closed = evaluate(problem, data, replace(blocks, states=problem.refresh_states(blocks)))
+    slack = 1e-12 * sum(view.total for view in data)
+    if closed.value > current.value + slack:
+        return current
+    if record.values:
+        record.values[-1] = closed.values if closed.value <= current.value else record.values[-1]
+    return closed
+
+
+def canonical_bases(blocks: Blocks) -> tuple[Array, ...]:
+    """Bases of the same product W Uᵀ, orthonormal as a stack, strongest component first, largest entry positive."""
+    stack, W = blocks.stacked(), blocks.embedding
+    xp = namespace(stack)
+    Q, R = xp.linalg.qr(stack)
+    core = W @ R.T  # W Uᵀ = (W Rᵀ) Qᵀ
+    _, vectors = xp.linalg.eigh(core.T @ core)
+    stack = Q @ xp.flip(vectors, axis=1)
+    largest = xp.argmax(xp.abs(stack), axis=0)
+    signs = xp.sign(xp.take_along_axis(stack, largest[None, :], axis=0))
+    signs = xp.where(signs == 0, xp.ones_like(signs), signs)
+    return split_rows(stack * signs, [U.shape[0] for U in blocks.bases])
+
+
+def _ratio(new: float, old: float) -> float:
+    if old == math.inf:
+        return 0.0
+    return new / old if old > 0 else 1.0

@@ -1,0 +1,206 @@
+"""Where a solve starts: SVD of the mean-filled data, its non-negative form, random, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, svds
+
+from jella.arrays import Array, like, namespace, solve_psd, to_numpy
+from jella.problem import Blocks, Problem
+from jella.solver import split_rows
+from jella.views import View, Views
+
+#: below this many samples or features the start is computed through the smaller Gram matrix
+SMALL_SIDE = 2000
+
+
+def make_start(views: Views, problem: Problem, init: Any, rank: int, rng: np.random.Generator) -> Blocks:
+    """Blocks to start from, meeting the constraints of the problem.
+
+    Parameters
+    ----------
+    init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) a view
+    """
+    if isinstance(init, str) and init == "svd":
+        blocks = _from_svd(views, problem, rank)
+    elif isinstance(init, str) and init == "random":
+        W = like(rng.standard_normal((views.n_samples, rank)), _dense_reference(views))
+        blocks = _from_embedding(views, abs(W) if problem.has_nonnegative_embedding else W)
+    elif isinstance(init, str):
+        raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
+    else:
+        blocks = _given(views, init, rank)
+    return _feasible(problem, blocks)
+
+
+def mean_filled(view: View) -> Array:
+    """A dense view with each missing entry at the mean of its feature over the observed ones, (n, d)."""
+    return view.X if view.is_complete else namespace(view.X).where(view.mask, view.X, feature_means(view))
+
+
+def feature_means(view: View) -> Array:
+    """Mean of every feature over its observed entries, (d,)."""
+    count = np.maximum(to_numpy(view.count_by_feature()), 1)
+    if view.is_sparse:
+        return np.asarray(view.X.sum(axis=0)).ravel() / count
+    return namespace(view.X).sum(view.X, axis=0) / like(count, view.X)
+
+
+def truncated_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
+    """Leading singular triplets of the mean-filled views side by side: Q (n, r), s (r,), V (Σ d_v, r).
+
+    Deterministic, and equivariant: permuting samples permutes Q.
+    """
+    smaller = min(views.n_samples, views.n_features)
+    if any(view.is_sparse for view in views) or (smaller > SMALL_SIDE and isinstance(views[0].X, np.ndarray)):
+        if rank < smaller - 1:
+            return _iterative_svd(views, rank)
+        F: Array = np.concatenate([_SparseFilled(v).dense() if v.is_sparse else mean_filled(v) for v in views], axis=1)
+    else:
+        F = views.xp.concat([mean_filled(view) for view in views], axis=1)
+    return _gram_svd(F, rank)
+
+
+def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
+    xp = namespace(F)
+    tall = F.shape[0] >= F.shape[1]
+    values, vectors = xp.linalg.eigh(F.T @ F if tall else F @ F.T)
+    values, near = xp.flip(values)[:rank], xp.flip(vectors, axis=1)[:, :rank]
+    s = xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values)))
+    usable = s > s[0] * float(xp.finfo(F.dtype).eps) ** 0.5
+    inverse = xp.where(usable, 1.0 / xp.where(usable, s, xp.ones_like(s)), xp.zeros_like(s))
+    far = (F @ near if tall else F.T @ near) * inverse
+    return (far, s, near) if tall else (near, s, far)
+
+
+def _iterative_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
+    parts = [_SparseFilled(view) if view.is_sparse else _DenseFilled(view) for view in views]
+    ends = np.cumsum([view.n_features for view in views])
+
+    def matmat(V: np.ndarray) -> np.ndarray:
+        return sum(part.matmul(block) for part, block in zip(parts, np.split(V, ends[:-1]), strict=True))
+
+    def rmatmat(Q: np.ndarray) -> np.ndarray:
+        return np.concatenate([part.rmatmul(Q) for part in parts])
+
+    shape = (views.n_samples, int(ends[-1]))
+    operator = LinearOperator(
+        shape, matvec=matmat, matmat=matmat, rmatvec=rmatmat, rmatmat=rmatmat, dtype=np.dtype(str(views.dtype))
+    )
+    # an equivariant first vector: sums over features, or over samples
+    n, d = shape
+    first = matmat(np.ones((d, 1)))[:, 0] if n <= d else rmatmat(np.ones((n, 1)))[:, 0]
+    Q, s, Vt = svds(operator, k=rank, v0=first if np.any(first) else np.ones(min(n, d)))
+    order = np.argsort(-s)
+    return Q[:, order], s[order], Vt[order].T
+
+
+class _DenseFilled:
+    def __init__(self, view: View) -> None:
+        self.F = mean_filled(view)
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        return self.F @ V
+
+    def rmatmul(self, Q: np.ndarray) -> np.ndarray:
+        return self.F.T @ Q
+
+
+class _SparseFilled:
+    """X + (1 − m) μᵀ for a sparse view with absent samples, never formed."""
+
+    def __init__(self, view: View) -> None:
+        self.X, self.mean = view.X, feature_means(view)
+        absent = np.zeros(view.n_samples) if view.is_complete else 1.0 - view.mask[:, 0]
+        self.absent = absent
+
+    def matmul(self, V: np.ndarray) -> np.ndarray:
+        return self.X @ V + _outer(self.absent, self.mean @ V)
+
+    def rmatmul(self, Q: np.ndarray) -> np.ndarray:
+        return self.X.T @ Q + _outer(self.mean, self.absent @ Q)
+
+    def dense(self) -> np.ndarray:
+        return self.X.toarray() + np.outer(self.absent, self.mean)
+
+
+def _outer(a: np.ndarray, b: Any) -> np.ndarray:
+    return np.multiply.outer(a, b)
+
+
+def _from_svd(views: Views, problem: Problem, rank: int) -> Blocks:
+    Q, s, V = truncated_svd(views, rank)
+    if problem.has_nonnegative_embedding:
+        Q, V = nonnegative_pair(Q, s, V)
+    else:
+        Q = Q * s
+    if problem.has_nonnegative_embedding and not problem.needs_nonnegative_data:
+        return _from_embedding(views, Q)
+    return Blocks(split_rows(V, [view.n_features for view in views]), Q)
+
+
+def nonnegative_pair(Q: Array, s: Array, V: Array) -> tuple[Array, Array]:
+    """NNDSVD: of every singular pair the stronger of its two signs, clipped and rescaled."""
+    xp = namespace(Q)
+
+    def halves(sign: float) -> tuple[Array, Array, Array, Array]:
+        q, v = xp.where(sign * Q > 0, sign * Q, 0.0), xp.where(sign * V > 0, sign * V, 0.0)
+        return q, v, xp.sqrt(xp.sum(q * q, axis=0)), xp.sqrt(xp.sum(v * v, axis=0))
+
+    q_up, v_up, nq_up, nv_up = halves(1.0)
+    q_down, v_down, nq_down, nv_down = halves(-1.0)
+    up = nq_up * nv_up >= nq_down * nv_down
+    q, v = xp.where(up, q_up, q_down), xp.where(up, v_up, v_down)
+    nq, nv = xp.where(up, nq_up, nq_down), xp.where(up, nv_up, nv_down)
+    one = xp.ones_like(nq)
+    strength = xp.sqrt(s * nq * nv)
+    return q * (strength / xp.where(nq > 0, nq, one)), v * (strength / xp.where(nv > 0, nv, one))
+
+
+def _from_embedding(views: Views, W: Array) -> Blocks:
+    """Least-squares bases on the mean-filled views."""
+    gram = W.T @ W
+    bases = []
+    for view in views:
+        cross = _SparseFilled(view).rmatmul(W) if view.is_sparse else mean_filled(view).T @ W
+        bases.append(solve_psd(gram, cross))
+    return Blocks(tuple(bases), W)
+
+
+def _given(views: Views, init: Any, rank: int) -> Blocks:
+    reference = _dense_reference(views)
+    given = init if isinstance(init, Mapping) else {"embedding": init}
+    if "embedding" not in given:
+        raise ValueError("init as a dict must have the key 'embedding', and may have 'bases'")
+    W = like(given["embedding"], reference)
+    if tuple(W.shape) != (views.n_samples, rank):
+        raise ValueError(f"init's embedding must have shape {(views.n_samples, rank)}, got {tuple(W.shape)}")
+    if given.get("bases") is None:
+        return _from_embedding(views, W)
+    raw = given["bases"]
+    ordered: Sequence[Any] = [raw[name] for name in views.names] if isinstance(raw, Mapping) else list(raw)
+    bases = tuple(like(U, reference) for U in ordered)
+    expected = [(view.n_features, rank) for view in views]
+    if [tuple(U.shape) for U in bases] != expected:
+        raise ValueError(f"init's bases must have shapes {expected}, got {[tuple(U.shape) for U in bases]}")
+    return Blocks(bases, W)
+
+
+def _feasible(problem: Problem, blocks: Blocks) -> Blocks:
+    bases, W = blocks.bases, blocks.embedding
+    for term in problem.basis:
+        if term.stacked:
+            bases = split_rows(term.project(Blocks(bases, W).stacked()), [U.shape[0] for U in bases])
+        else:
+            bases = tuple(term.project(U) for U in bases)
+    for term in problem.embedding:
+        W = term.project(W)
+    return Blocks(bases, W)
+
+
+def _dense_reference(views: Views) -> Array:
+    dense = [view.X for view in views if not view.is_sparse]
+    return dense[0] if dense else np.empty(0, dtype=views[0].X.dtype)

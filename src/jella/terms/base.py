@@ -1,0 +1,115 @@
+"""What a method is made of: terms on a block, and what each must offer to be minimised."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from jella.arrays import Array
+
+
+class Term(ABC):
+    """A regulariser or constraint on a block B: a basis (d, r) or the embedding (n, r).
+
+    A term that is simple enough offers `prox`; a term that weighs ‖B‖² says so through `ridge` and is folded into
+    the quadratic part of its block; a term with variables of its own keeps them in a state that the solver carries.
+    """
+
+    #: every row of B can be solved by itself
+    separable: ClassVar[bool] = True
+    #: a sum over entries of B, so that a coordinate can be solved by itself
+    elementwise: ClassVar[bool] = False
+    #: scaling B by s > 0 scales the value by s (or leaves a constraint met): such a prox can follow another
+    homogeneous: ClassVar[bool] = False
+    #: needs the bases of all views at once, stacked (Σ d_v, r)
+    stacked: ClassVar[bool] = False
+    #: order in which proxes of several terms are applied
+    order: ClassVar[int] = 9
+
+    @abstractmethod
+    def value(self, B: Array, state: Any = None) -> float:
+        """Value of the term; a constraint is 0 where it is met."""
+
+    @property
+    def ridge(self) -> float:
+        """Weight of ‖B‖² that the term adds, 0 for most."""
+        return 0.0
+
+    def project(self, B: Array) -> Array:
+        """The nearest point that meets the constraint; B itself for a regulariser."""
+        return B
+
+    def start(self, B: Array) -> Any:
+        """State of the term's own variables before the first sweep."""
+        return None
+
+    def refresh(self, B: Array, state: Any) -> Any:
+        """State after the term's own variables were minimised with B fixed."""
+        return state
+
+    @property
+    def name(self) -> str:
+        """Name in messages and histories."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in sorted(vars(self).items()))
+        return f"{self.name}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(sorted(vars(self).items()))))
+
+
+class Proximable(Term):
+    """A term whose proximal operator is known."""
+
+    @abstractmethod
+    def prox(self, B: Array, step: Any) -> Array:
+        """Argmin over Y of ½‖Y − B‖² + step·value(Y); step is a number or broadcasts against B."""
+
+
+def why_not_joint(terms: Sequence[Term]) -> str | None:
+    """Why these terms have no common proximal operator, or None where they have one."""
+    for term in terms:
+        if not isinstance(term, Proximable) and not is_ridge(term):
+            return f"{term.name} offers no proximal operator"
+    whole = [term for term in terms if not term.elementwise and not is_ridge(term)]
+    if len(whole) > 1:
+        return f"{whole[0].name} and {whole[1].name} have no joint proximal operator: at most one of them can be used"
+    for term in whole:
+        for other in terms:
+            if other is not term and not is_ridge(other) and not (term.homogeneous and other.homogeneous):
+                odd = other if term.homogeneous else term
+                return f"{term.name} and {other.name} have no joint proximal operator: {odd.name} is not homogeneous"
+    return None
+
+
+def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
+    """The proximal operator of the sum of the terms that are not ridges.
+
+    Entrywise terms compose in their order (shrink, then clip); a norm over groups of entries may follow shrinking
+    and a sign constraint, because both keep its groups' directions.
+    """
+    ordered = sorted(terms, key=lambda term: term.order)
+    chain = [term for term in ordered if isinstance(term, Proximable) and not is_ridge(term)]
+
+    def prox(B: Array, step: Any) -> Array:
+        for term in chain:
+            B = term.prox(B, step)
+        return B
+
+    return prox
+
+
+def is_ridge(term: Term) -> bool:
+    """Whether the term is nothing but a ridge."""
+    return term.ridge > 0
+
+
+def total_ridge(terms: Sequence[Term]) -> float:
+    """Weight of ‖B‖² over all terms."""
+    return sum(term.ridge for term in terms)

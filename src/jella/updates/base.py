@@ -1,0 +1,33 @@
+"""What an update must offer: which terms it can take, and a block that is no worse than before."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from jella.arrays import Array
+from jella.quadratic import Quadratic
+from jella.terms.base import Term
+
+
+class Update(ABC):
+    """Minimises a quadratic plus terms over one block."""
+
+    #: updates are asked in this order; exact and cheap ones first
+    rank: ClassVar[int] = 5
+    #: solves the bases of all views at once, which needs a common gram (Algorithm 1)
+    stacked: ClassVar[bool] = False
+
+    @abstractmethod
+    def refuses(self, terms: Sequence[Term]) -> str | None:
+        """Why these terms cannot be handled, naming them; None where they can."""
+
+    @abstractmethod
+    def apply(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+        """The new block (m, r), from the current one; its value is never higher."""
+
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return type(self).__name__

@@ -1,0 +1,166 @@
+"""Views: the same samples in several blocks of features, each with its mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from scipy import sparse
+
+from jella.arrays import Array, namespace, sqnorm, to_numpy
+
+
+@dataclass(frozen=True)
+class View:
+    """One view: values, zero where nothing was observed, and the mask that says where.
+
+    Attributes
+    ----------
+    name : str
+    X : array (n, d) or CSR array
+        Zero at every missing entry, so whatever stood there cannot matter.
+    mask : bool array (1, 1), (n, 1) or (n, d)
+        True where observed. The smallest shape that tells all: complete, samples missing, entries missing.
+    feature_names : tuple of str, optional
+    """
+
+    name: str
+    X: Array
+    mask: Array
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, present or not."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the values are a SciPy sparse array."""
+        return bool(sparse.issparse(self.X))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing."""
+        return self.mask.shape == (1, 1)
+
+    @property
+    def is_rowwise(self) -> bool:
+        """Whether a sample has this view wholly or not at all."""
+        return int(self.mask.shape[1]) == 1
+
+    def count_by_sample(self) -> Array:
+        """Observed entries of every sample, (n,) in the library's default integers."""
+        xp = namespace(self.mask)
+        counts = xp.sum(xp.astype(self.mask, xp.int64), axis=1)
+        if self.is_rowwise:
+            counts = xp.broadcast_to(counts * self.n_features, (self.n_samples,))
+        return counts
+
+    def count_by_feature(self) -> Array:
+        """Observed entries of every feature, (d,)."""
+        xp = namespace(self.mask)
+        counts = xp.sum(xp.astype(self.mask, xp.int64), axis=0)
+        if self.is_complete:
+            counts = counts * self.n_samples
+        return xp.broadcast_to(counts, (self.n_features,))
+
+    def n_observed(self) -> int:
+        """Number of observed entries."""
+        return int(namespace(self.mask).sum(self.count_by_sample()))
+
+    def presence(self) -> np.ndarray:
+        """Samples with at least one observed entry, (n,) booleans in NumPy."""
+        return to_numpy(self.count_by_sample()) > 0
+
+    def map(self, values: Callable[[Array], Array]) -> View:
+        """The same view with its values transformed and zero again where missing."""
+        X = values(self.X)
+        if not self.is_sparse and not self.is_complete:
+            X = namespace(X).where(self.mask, X, 0.0)
+        return replace(self, X=X)
+
+    def take(self, rows: np.ndarray) -> View:
+        """The view of some of the samples."""
+        mask = self.mask if self.is_complete else _rows(self.mask, rows)
+        return replace(self, X=_rows(self.X, rows), mask=mask)
+
+
+@dataclass(frozen=True)
+class Views:
+    """All views of one data set, aligned: row i is the same sample in each."""
+
+    items: tuple[View, ...]
+    sample_names: Any = None  # pandas Index where the input had one
+
+    def __iter__(self) -> Iterator[View]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, position: int) -> View:
+        return self.items[position]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the views."""
+        return tuple(view.name for view in self.items)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.items[0].n_samples
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of all views together."""
+        return sum(view.n_features for view in self.items)
+
+    @property
+    def is_rowwise(self) -> bool:
+        """Whether only whole views are missing."""
+        return all(view.is_rowwise for view in self.items)
+
+    @property
+    def xp(self) -> Any:
+        """The array library of the dense values."""
+        return namespace(*[view.X for view in self.items])
+
+    @property
+    def dtype(self) -> Any:
+        """Floating type of all values."""
+        return self.items[0].X.dtype
+
+    def presence(self) -> np.ndarray:
+        """Which sample has something observed in which view, (n, V) booleans in NumPy."""
+        return np.stack([view.presence() for view in self.items], axis=1)
+
+    def sqnorm(self) -> float:
+        """Sum of the squares of all observed entries."""
+        return sum(sqnorm(view.X) for view in self.items)
+
+    def take(self, rows: np.ndarray) -> Views:
+        """The views of some of the samples."""
+        names = None if self.sample_names is None else self.sample_names[rows]
+        return Views(tuple(view.take(rows) for view in self.items), names)
+
+    def label(self, row: int) -> str:
+        """How a message calls a sample: its name where it has one, else its position."""
+        return repr(int(row)) if self.sample_names is None else repr(self.sample_names[row])
+
+
+def _rows(array: Array, rows: np.ndarray) -> Array:
+    if sparse.issparse(array) or isinstance(array, np.ndarray):
+        return array[rows]
+    xp = namespace(array)
+    positions = np.flatnonzero(rows) if rows.dtype == bool else rows
+    return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=0)
