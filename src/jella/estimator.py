@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from array_api_compat import is_array_api_obj
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
@@ -165,39 +166,29 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _read(self, X: Any, observed: Any, reset: bool) -> Views:
         schema = None if reset else self._schema
         if schema is not None and schema.is_single != is_single(X):
-            got = "one array" if is_single(X) else "several views"
-            raise ValueError(f"expected {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
-        if is_single(X):
-            views = self._read_single(X, observed, reset)
-        else:
-            views = read_views(X, observed, schema)
-        if not is_single(X) and reset:
+            got = "one array" if is_single(X) else "a collection of views"
+            raise ValueError(f"expected the {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
+        # torch, cupy and masked arrays: validate_data would copy them to plain NumPy
+        foreign = (is_array_api_obj(X) and not isinstance(X, np.ndarray)) or isinstance(X, np.ma.MaskedArray)
+        if is_single(X) and not foreign:
+            X = self._checked_single(X, reset)
+            return read_views(X, observed, schema)
+        views = read_views(X, observed, schema)
+        if reset:
             self._remember_features(views)
         return views
 
-    def _read_single(self, X: Any, observed: Any, reset: bool) -> Views:
-        """A plain 2-D array is one view, checked as scikit-learn does."""
-        from_numpy = not hasattr(X, "__array_namespace__") or isinstance(X, np.ndarray)
-        if is_frame(X) or getattr(getattr(X, "dtype", None), "kind", "") in "USO":
-            if not (getattr(X, "dtype", None) == object and np.ndim(X) == 2):
-                read_views(X, observed)  # names the columns that are not numbers
-        if not from_numpy or type(X).__module__.startswith("torch"):
-            views = read_views(X, observed, None if reset else self._schema)
-            if reset:
-                self._remember_features(views)
-            return views
-        checked = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            ensure_all_finite=False,
-            dtype="numeric",
-            ensure_min_samples=2 if reset else 1,
-        )
+    def _checked_single(self, X: Any, reset: bool) -> Any:
+        """A plain 2-D array is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
         if is_frame(X):
-            return read_views(X, observed)
-        return read_views(checked, observed)
+            read_views(X)  # names the columns that are not numbers
+        try:
+            checked = validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            raise ValueError(f"the data must hold real numbers ({error}); encode or drop what is not numeric") from None
+        return X if is_frame(X) else checked
 
     def _remember_features(self, views: Views) -> None:
         self.n_features_in_ = views.n_features
@@ -211,7 +202,7 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Samples with something observed; what happens to the others is on_empty's."""
         if self.on_empty not in ("raise", "drop"):
             raise ValueError(f"on_empty must be 'raise' or 'drop', got {self.on_empty!r}")
-        kept = views.presence().any(axis=1)
+        kept = np.asarray(views.presence().any(axis=1))
         if self.on_empty == "raise" and not kept.all():
             empty = np.flatnonzero(~kept)
             more = f" and {empty.size - 5} more" if empty.size > 5 else ""
@@ -333,7 +324,7 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.view_names_in_ = list(views.names)
-        self.dropped_ = [views.label(row) for row in np.flatnonzero(~kept)]
+        self.dropped_ = [views.label(int(row)) for row in np.flatnonzero(~kept)]
 
     def _set_labels(self, kept: np.ndarray) -> None:
         for name in ("labels_", "kmeans_"):
@@ -374,6 +365,13 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+class BaseClusterer(ClusterMixin, BaseJELLA):
+    """A method that scikit-learn may call a clusterer: it takes values of any sign."""
+
+    # ClusterMixin brings a fit_predict that is always there; ours needs a number of clusters
+    fit_predict = BaseJELLA.__dict__["fit_predict"]
 
 
 def _spread(W: Array, kept: np.ndarray) -> Array:

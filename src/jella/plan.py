@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jella.problem import Problem
+from jella.registry import concrete_subclasses
 from jella.relaxation import Basic, Relaxation
 from jella.terms.base import Term
 from jella.updates import Update
@@ -61,11 +62,5 @@ def choose_update(terms: Sequence[Term], block: str) -> Update:
 
 def all_updates() -> Iterator[Update]:
     """One of each update there is, exact ones first; a user's own subclass counts."""
-    for kind in sorted(_subclasses(Update), key=lambda kind: kind.rank):
+    for kind in sorted(concrete_subclasses(Update), key=lambda kind: kind.rank):
         yield kind()
-
-
-def _subclasses(kind: type[Update]) -> Iterator[type[Update]]:
-    for sub in kind.__subclasses__():
-        yield sub
-        yield from _subclasses(sub)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from jella.arrays import Array, namespace
@@ -36,7 +36,7 @@ class Problem:
         Regularisers and constraints on every U_v, and on W.
     """
 
-    loss: Loss = Squared()
+    loss: Loss = field(default_factory=Squared)
     basis: tuple[Term, ...] = ()
     embedding: tuple[Term, ...] = ()
 

@@ -105,7 +105,8 @@ def _loop(
                 current, value = candidate, candidate.value
                 record.values.append(current.values)
                 told = Progress(n_iter, max_iter, value, current.values, pace.factor, record.seconds())
-                if any([callback(told) for callback in callbacks]):
+                wishes = [bool(callback(told)) for callback in callbacks]  # every one is told
+                if any(wishes):
                     return current, "callback"
             elif relaxation.has_stalled(pace, ratio):
                 return current, "no further decrease"

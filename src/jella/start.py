@@ -81,7 +81,8 @@ def _iterative_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
     ends = np.cumsum([view.n_features for view in views])
 
     def matmat(V: np.ndarray) -> np.ndarray:
-        return sum(part.matmul(block) for part, block in zip(parts, np.split(V, ends[:-1]), strict=True))
+        blocks = np.split(V, ends[:-1])
+        return np.sum([part.matmul(block) for part, block in zip(parts, blocks, strict=True)], axis=0)
 
     def rmatmat(Q: np.ndarray) -> np.ndarray:
         return np.concatenate([part.rmatmul(Q) for part in parts])

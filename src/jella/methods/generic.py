@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from jella.estimator import BaseJELLA
 from jella.methods.docs import with_shared_docs
 from jella.problem import Problem
+from jella.registry import concrete_subclasses
 from jella.terms import Loss, Term
 
 
@@ -100,15 +101,8 @@ def _resolve(part: Any, kind: type, what: str) -> Any:
     """The part itself, or the one whose class has that name, letters and digits compared alone."""
     if isinstance(part, kind):
         return part
-    known = {sub.__name__.lower(): sub for sub in _concrete(kind)}
+    known = {sub.__name__.lower(): sub for sub in concrete_subclasses(kind)}
     wanted = "".join(c for c in part.lower() if c.isalnum()) if isinstance(part, str) else ""
     if wanted not in known:
         raise ValueError(f"{what} must be one of {sorted(known)} or an object of jella.terms, got {part!r}")
     return known[wanted]()
-
-
-def _concrete(kind: type) -> Iterator[type]:
-    for sub in kind.__subclasses__():
-        if not getattr(sub, "__abstractmethods__", None):
-            yield sub
-        yield from _concrete(sub)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import ClusterMixin
-
-from jella.estimator import BaseJELLA
+from jella.estimator import BaseClusterer
 from jella.methods.docs import with_shared_docs
 from jella.problem import Problem
 
 
 @with_shared_docs
-class MVLIV(ClusterMixin, BaseJELLA):
+class MVLIV(BaseClusterer):
     """Multi-view learning with incomplete views (MVL-IV): a common low-rank factorisation, nothing else.
 
     Minimises Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² over the bases U_v and the embedding W. It takes missing views and missing

@@ -8,7 +8,5 @@ import math
 def positive(weight: float, what: str) -> float:
     """The weight as a float, refused unless positive and finite."""
     if not (math.isfinite(weight) and weight > 0):
-        raise ValueError(
-            f"{what} must be positive and finite, got {weight}; leave the term out instead of weighing it 0"
-        )
+        raise ValueError(f"{what} must be positive and finite, got {weight}; to switch a term off, leave it out")
     return float(weight)

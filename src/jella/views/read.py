@@ -139,8 +139,8 @@ def _read_one(raw: Any, name: str) -> Frame:
     if sparse.issparse(raw):
         return Frame(sparse.csr_array(raw, dtype=_float_dtype(raw.dtype)))
     if isinstance(raw, np.ma.MaskedArray):
-        values = raw.astype(np.float64) if raw.dtype.kind in "biu" else raw
-        return Frame(_numeric(values.filled(np.nan), name))
+        plain = _numeric(np.asarray(raw.data), name)
+        return Frame(np.where(np.ma.getmaskarray(raw), np.asarray(np.nan, dtype=plain.dtype), plain))
     if array_api_compat.is_array_api_obj(raw) and not isinstance(raw, np.ndarray):
         xp = namespace(raw)
         values = raw if is_floating(raw) else xp.astype(raw, xp.float64)
