@@ -30,10 +30,12 @@ def update_by_parts(
 ) -> Array:
     """The W-step of Algorithm 2: an update on each group of samples that share their quadratic."""
     xp = namespace(W)
-    new = xp.asarray(W, copy=True)
+    rows, pieces = [], []
     for part in embedding_on_observed(data, bases):
-        if isinstance(part.rows, slice):
-            new[part.rows, :] = update.apply(part.quadratic, terms, W[part.rows, :])
-        else:
-            new[part.rows, :] = update.apply(part.quadratic, terms, xp.take(W, part.rows, axis=0))
-    return new
+        start = W[part.rows, :] if isinstance(part.rows, slice) else xp.take(W, part.rows, axis=0)
+        pieces.append(update.apply(part.quadratic, terms, start))
+        rows.append(part.rows)
+    if len(pieces) == 1:
+        return pieces[0]
+    together = xp.concat(pieces, axis=0)
+    return together if isinstance(rows[0], slice) else xp.take(together, xp.argsort(xp.concat(rows)), axis=0)

@@ -7,6 +7,7 @@ needs to be formed, and a sparse view stays sparse.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from jella.arrays import Array, inner, like, namespace, sqnorm
@@ -75,7 +76,10 @@ class RowResidual:
         return self.data.times_transposed(W) - self.U @ (self.present_W.T @ W)
 
     def sqnorm(self) -> float:
-        """‖X‖² − 2⟨W, XU⟩ + ⟨UᵀU, WᵀMW⟩, which is exact to rounding of ‖X‖²."""
+        """‖X‖² − 2⟨W, XU⟩ + ⟨UᵀU, WᵀMW⟩, exact to rounding of ‖X‖²; formed where that would drown the residual."""
+        X = self.data.X
+        if X.dtype != namespace(X).float64 and not self.data.view.is_sparse:
+            return sum(sqnorm(block) for _, block in residual_blocks(self.data.view, self.U, self.W))
         cross = inner(self.W, self.data.times(self.U))
         model = inner(self.U.T @ self.U, self.present_W.T @ self.W)
         return max(self.data.total - 2.0 * cross + model, 0.0)
@@ -85,12 +89,9 @@ class EntryResidual:
     """Residual of a view with missing entries; formed once, block by block while the rows are in the cache."""
 
     def __init__(self, data: ViewData, U: Array, W: Array) -> None:
-        X, mask = data.X, data.view.mask
-        xp = namespace(X)
-        self.R = xp.empty_like(X)
+        self.R = namespace(data.X).empty_like(data.X)
         self._sqnorm = 0.0
-        for rows in row_blocks(X.shape[0], X.shape[1] * 8):
-            block = xp.where(mask[rows, :], X[rows, :] - W[rows, :] @ U.T, 0.0)
+        for rows, block in residual_blocks(data.view, U, W):
             self._sqnorm += sqnorm(block)
             self.R[rows, :] = block
 
@@ -105,3 +106,11 @@ class EntryResidual:
     def sqnorm(self) -> float:
         """‖R‖²."""
         return self._sqnorm
+
+
+def residual_blocks(view: View, U: Array, W: Array) -> Iterator[tuple[slice, Array]]:
+    """Blocks of rows of Γ ⊙ (X − W Uᵀ), each formed while its rows are in the cache."""
+    xp = namespace(view.X)
+    for rows in row_blocks(view.n_samples, view.n_features * 8):
+        difference = view.X[rows, :] - W[rows, :] @ U.T
+        yield rows, difference if view.is_complete else xp.where(view.mask[rows, :], difference, 0.0)

@@ -59,16 +59,18 @@ def solve(
     max_iter: int,
     tol: float,
     callbacks: Sequence[Callback] = (),
+    close: bool = True,
 ) -> Result:
     """Sweep the plan until the objective settles; the result is never worse than any accepted sweep.
 
-    An interrupt (Ctrl-C) ends the solve with the last accepted blocks.
+    An interrupt (Ctrl-C) ends the solve with the last accepted blocks. The closing step, which makes the fit agree with
+    `transform`, can be left out to replay programs that have none.
     """
     data = [ViewData(view) for view in views]
     record = _Record()
     current = evaluate(problem, data, replace(start, states=start.states or problem.start_states(start)))
     current, reason = _loop(problem, plan, data, current, relaxation, max_iter, tol, callbacks, record)
-    if reason != "interrupted":
+    if close and reason != "interrupted":
         current = _close(problem, data, current, record)
     keys = record.values[0] if record.values else {}
     return Result(

@@ -1,0 +1,47 @@
+"""What many tests share: small data, and the parts there are, found by walking subclasses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import jella
+from jella.estimator import BaseJELLA
+from jella.registry import concrete_subclasses
+from jella.terms import Term
+
+# public names load lazily; walking subclasses needs them loaded
+for _name in jella.__all__:
+    getattr(jella, _name)
+
+
+def all_methods() -> list[type[BaseJELLA]]:
+    """Every estimator of the package, found by walking subclasses."""
+    kinds = {kind for kind in concrete_subclasses(BaseJELLA) if kind.__module__.startswith("jella.")}
+    return sorted((kind for kind in kinds if not kind.__name__.startswith("Base")), key=lambda kind: kind.__name__)
+
+
+def all_terms() -> list[type[Term]]:
+    """Every term of the package, found by walking subclasses."""
+    kinds = {kind for kind in concrete_subclasses(Term) if kind.__module__.startswith("jella.")}
+    return sorted(kinds, key=lambda kind: kind.__name__)
+
+
+def planted(
+    n: int = 40, widths: tuple[int, ...] = (9, 6, 4), r: int = 3, noise: float = 0.05, seed: int = 0
+) -> list[np.ndarray]:
+    """Non-negative views of rank r plus noise, around three groups of samples."""
+    rng = np.random.default_rng(seed)
+    groups = np.arange(n) % 3
+    W = rng.uniform(0.0, 0.3, (n, r))
+    W[np.arange(n), groups % r] += 1.0
+    return [W @ rng.uniform(0.0, 1.0, (r, d)) + noise * rng.uniform(0.0, 1.0, (n, d)) for d in widths]
+
+
+SETTINGS = ("missing-view", "incomplete-view")
+
+
+def holed(setting: str, rate: float = 0.3, seed: int = 0, **options: Any) -> list[np.ndarray]:
+    """Planted views with holes."""
+    return jella.datasets.make_incomplete(planted(seed=seed, **options), rate, setting, random_state=seed)

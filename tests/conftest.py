@@ -1,0 +1,42 @@
+"""Fixtures: folders outside the repository, array libraries, a seeded generator."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+def _folder(variable: str) -> Path:
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} is not set")
+    return Path(os.environ[variable])
+
+
+@pytest.fixture(scope="session")
+def golden() -> Path:
+    """Outputs of the original programs."""
+    return _folder("JELLA_GOLDEN")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Real data sets."""
+    return _folder("JELLA_DATA")
+
+
+@pytest.fixture(params=["numpy", "array_api_strict", "torch"])
+def xp(request: pytest.FixtureRequest) -> Any:
+    """Every array library that is installed."""
+    if request.param == "numpy":
+        return np
+    return pytest.importorskip(request.param)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A seeded generator."""
+    return np.random.default_rng(0)

@@ -1,0 +1,168 @@
+"""Updates against textbook solvers, and against one proximal step."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from common import all_terms
+from scipy.optimize import nnls
+
+from jella.arrays import like, solve_psd, to_numpy
+from jella.plan import all_updates, choose_update
+from jella.quadratic import Quadratic
+from jella.terms import L1, L21, Box, Linf1, NonNegative, Orthonormal, Ridge, Term
+from jella.terms.base import is_ridge, joint_prox, total_ridge
+from jella.updates import CoordinateDescent, LeastSquares, Procrustes, ProxGradient
+from jella.updates.prox_gradient import proximal_step
+
+TERMS = [kind() for kind in all_terms()]
+SETS: list[tuple[Term, ...]] = [c for size in (0, 1, 2, 3) for c in itertools.combinations(TERMS, size)]
+ACCEPTED = [(u, s) for u, s in itertools.product(list(all_updates()), SETS) if u.refuses(s) is None]
+
+
+def _quadratic(rng, m=7, r=3, per_row=False):
+    factor = rng.normal(size=(m, 6, r) if per_row else (6, r))
+    gram = np.swapaxes(factor, -1, -2) @ factor
+    return Quadratic(gram, rng.normal(size=(m, r)) * 4)
+
+
+def _value(quadratic, terms, B):
+    return quadratic.value(B) + sum(term.value(B) for term in terms)
+
+
+def _start(terms, shape, rng):
+    B = rng.normal(size=shape)
+    for term in terms:
+        B = term.project(B)
+    return B
+
+
+@pytest.mark.parametrize(("update", "terms"), ACCEPTED, ids=repr)
+def test_updates_descend_and_beat_one_proximal_step(update, terms, rng):
+    for per_row in (False,) if any(not t.separable for t in terms) or update.stacked else (False, True):
+        quadratic = _quadratic(rng, per_row=per_row)
+        start = _start(terms, (7, 3), rng)
+        before = _value(quadratic, terms, start)
+        after = _value(quadratic, terms, update.apply(quadratic, terms, start))
+        assert after <= before + 1e-9
+        if update.stacked:
+            continue
+        folded = quadratic.with_ridge(total_ridge(terms))
+        lipschitz = 2 * np.max(np.linalg.eigvalsh(folded.gram))
+        rest = [term for term in terms if not is_ridge(term)]
+        step = proximal_step(folded, joint_prox(rest), start, lipschitz)
+        assert after <= _value(quadratic, terms, step) + 1e-8
+
+
+@pytest.mark.parametrize(("update", "terms"), ACCEPTED, ids=repr)
+def test_updates_do_not_write_to_their_inputs(update, terms, rng):
+    quadratic, start = _quadratic(rng), _start(terms, (7, 3), rng)
+    kept = quadratic.gram.copy(), quadratic.cross.copy(), start.copy()
+    update.apply(quadratic, terms, start)
+    for now, then in zip((quadratic.gram, quadratic.cross, start), kept, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+def test_least_squares_is_lstsq(rng):
+    design, target = rng.normal(size=(20, 4)), rng.normal(size=(20, 6))
+    B = LeastSquares().apply(Quadratic(design.T @ design, target.T @ design), [], np.zeros((6, 4)))
+    np.testing.assert_allclose(B, np.linalg.lstsq(design, target, rcond=None)[0].T, rtol=1e-9)
+
+
+def test_least_squares_takes_the_shortest_solution_where_rank_lacks(rng):
+    design = rng.normal(size=(20, 2)) @ rng.normal(size=(2, 4))
+    target = rng.normal(size=(20, 6))
+    B = LeastSquares().apply(Quadratic(design.T @ design, target.T @ design), [], np.zeros((6, 4)))
+    np.testing.assert_allclose(B, np.linalg.lstsq(design, target, rcond=None)[0].T, atol=1e-7)
+
+
+def test_ridge_is_textbook(rng):
+    quadratic = _quadratic(rng)
+    B = LeastSquares().apply(quadratic, [Ridge(0.7)], np.zeros((7, 3)))
+    np.testing.assert_allclose(B, quadratic.cross @ np.linalg.inv(quadratic.gram + 0.7 * np.eye(3)), rtol=1e-9)
+
+
+def test_coordinate_descent_is_nnls(rng):
+    design, target = rng.normal(size=(20, 5)), rng.normal(size=(20, 8))
+    quadratic = Quadratic(design.T @ design, target.T @ design)
+    B = CoordinateDescent().apply(quadratic, [NonNegative()], np.zeros((8, 5)))
+    np.testing.assert_allclose(B, [nnls(design, column)[0] for column in target.T], atol=1e-6)
+
+
+def test_coordinate_descent_meets_the_conditions_of_the_nonnegative_lasso(rng):
+    quadratic, weight = _quadratic(rng, m=30, r=5), 1.3
+    B = CoordinateDescent().apply(quadratic, [NonNegative(), L1(weight)], np.zeros((30, 5)))
+    slope = 2 * (quadratic.times(B) - quadratic.cross) + weight
+    assert np.abs(np.minimum(B, slope)).max() < 1e-5
+    assert 0 < np.mean(B == 0) < 1
+
+
+def test_rows_with_their_own_gram_are_solved_as_if_alone(rng):
+    quadratic = _quadratic(rng, per_row=True)
+    for update, terms in [(LeastSquares(), [Ridge(0.2)]), (CoordinateDescent(), [NonNegative(), L1(0.5)])]:
+        together = update.apply(quadratic, terms, np.zeros((7, 3)))
+        for i in range(7):
+            alone = Quadratic(quadratic.gram[i], quadratic.cross[i : i + 1])
+            np.testing.assert_allclose(together[i : i + 1], update.apply(alone, terms, np.zeros((1, 3))), atol=1e-6)
+
+
+def test_prox_gradient_agrees_with_the_exact_updates(rng):
+    quadratic = _quadratic(rng)
+    for exact, terms in [(LeastSquares(), [Ridge(0.5)]), (CoordinateDescent(), [Box(0, 1), L1(0.5)])]:
+        B = ProxGradient().apply(quadratic, terms, np.zeros((7, 3)))
+        np.testing.assert_allclose(B, exact.apply(quadratic, terms, np.zeros((7, 3))), atol=1e-4)
+
+
+def test_procrustes_beats_random_orthonormal_bases(rng):
+    quadratic = _quadratic(rng)
+    U = Procrustes().apply(quadratic, [Orthonormal()], np.eye(7, 3))
+    np.testing.assert_allclose(U.T @ U, np.eye(3), atol=1e-12)
+    for _ in range(100):
+        other = np.linalg.qr(rng.normal(size=(7, 3)))[0]
+        assert quadratic.value(U) <= quadratic.value(other) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("terms", "kind"),
+    [
+        ((), LeastSquares),
+        ((Ridge(),), LeastSquares),
+        ((NonNegative(), L1()), CoordinateDescent),
+        ((Box(), Ridge()), CoordinateDescent),
+        ((L21(),), ProxGradient),
+        ((NonNegative(), Linf1()), ProxGradient),
+        ((Orthonormal(),), Procrustes),
+    ],
+    ids=repr,
+)
+def test_the_exact_update_is_chosen_where_there_is_one(terms, kind):
+    assert type(choose_update(terms, "basis")) is kind
+
+
+def test_impossible_combinations_name_both_parts_and_what_is_missing():
+    with pytest.raises(ValueError, match=r"Orthonormal with L1: .*Orthonormal alone, not L1.*no proximal operator"):
+        choose_update([Orthonormal(), L1()], "basis")
+    with pytest.raises(ValueError, match=r"Box with L21.*no joint proximal operator"):
+        choose_update([Box(0, 1), L21()], "embedding")
+    with pytest.raises(ValueError, match=r"Orthonormal ties the bases .* embedding"):
+        choose_update([Orthonormal()], "embedding")
+
+
+def test_pseudo_inverse_of_a_zero_gram_is_zero():
+    np.testing.assert_array_equal(solve_psd(np.zeros((2, 2)), np.ones((3, 2))), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("terms", [(), (NonNegative(), L1(0.3)), (L21(0.3),), (NonNegative(), Linf1(0.3))], ids=repr)
+def test_updates_on_every_array_library(xp, terms, rng):
+    for per_row in (False, True):
+        if per_row and any(not term.separable for term in terms):
+            continue
+        plain = _quadratic(rng, per_row=per_row)
+        reference = xp.asarray(np.zeros(1))
+        there = Quadratic(like(plain.gram, reference), like(plain.cross, reference))
+        update = choose_update(terms, "embedding")
+        here = update.apply(plain, terms, np.zeros((7, 3)))
+        moved = update.apply(there, terms, like(np.zeros((7, 3)), reference))
+        np.testing.assert_allclose(to_numpy(moved), here, atol=1e-8)
