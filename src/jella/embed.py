@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jella.arrays import Array, namespace
+import numpy as np
+
+from jella.arrays import Array, like, namespace
 from jella.plan import choose_update
 from jella.quadratic import embedding_on_observed
 from jella.residuals import ViewData
@@ -12,16 +14,15 @@ from jella.terms.base import Term
 from jella.updates import Update
 
 
-def embed(data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Term]) -> Array:
+def embed(data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Term], start: Array | None = None) -> Array:
     """Each sample's exact embedding (n, r) from what was observed of it.
 
     Terms that couple samples are left out: they speak of the samples of the fit.
     """
     terms = [term for term in terms if term.separable]
     update = choose_update(terms, "embedding")
-    like = data[0].X @ bases[0][:, :1]
-    xp = namespace(like)
-    start = xp.zeros_like(like) + xp.zeros_like(bases[0][:1, :])
+    if start is None:
+        start = like(np.zeros((data[0].X.shape[0], bases[0].shape[1])), bases[0])
     return update_by_parts(update, data, bases, terms, start)
 
 

@@ -8,56 +8,41 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from jella.arrays import Array, like, to_numpy
+from jella.arrays import Array, to_numpy
+from jella.base import BaseMultiView, generator, has_clusters, spread
 from jella.embed import embed
-from jella.labels import kmeans, unit_rows
 from jella.plan import make_plan
 from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Relaxation
 from jella.residuals import ViewData
 from jella.result import Progress, Result
-from jella.scaling import Scaling
 from jella.scoring import held_out_rmse
 from jella.solver import solve
 from jella.start import make_start
-from jella.views import Schema, Views, check_for_fit, collect, is_single, read_views, write_views
-from jella.views.frames import is_frame
+from jella.views import Views, collect, write_views
 
 DEFAULT_RANK = 10
 
 
-def _clusters(self: BaseJELLA) -> bool:
-    if self.n_clusters is None:
-        raise AttributeError(f"{type(self).__name__} has no labels without a number of clusters; set n_clusters")
-    return True
-
-
-class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
     """What all methods of the framework share; a method adds its parameters and `declare`."""
 
-    #: k-means on rows of unit norm
-    _labels_from_unit_rows = False
+    #: whether the objective has a minimiser, so that reaching max_iter is worth a warning
+    _has_minimiser = True
 
-    n_clusters: int | None
     n_components: int | None
-    scale: str
-    view_weights: Any
     solver: Any
     init: Any
-    n_init: int
     max_iter: int
     tol: float
     warm_start: bool
-    on_empty: str
     callback: Any
-    random_state: Any
 
     @abstractmethod
     def declare(self) -> Problem:
@@ -79,30 +64,21 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         self
         """
-        views = self._read(X, observed, reset=True)
-        check_for_fit(views)
-        kept = self._kept(views)
-        used = views if kept.all() else views.take(kept)
         problem = self.declare()
-        if problem.needs_nonnegative_data:
-            self._refuse_negative(used)
-        scaling = Scaling.learn(used, self.scale, self.view_weights)
-        scaled = scaling.apply(used)
-        if problem.needs_nonnegative_data:
-            self._refuse_negative(scaled)
-        rank = self._rank(scaled)
-        self._check_n_clusters(scaled.n_samples)
-        result = self._solve(scaled, problem, rank)
-        self._set_fitted(X, views, scaling, problem, result, kept)
-        self._set_labels(kept)
+        prepared = self._prepare(X, observed, nonnegative=problem.needs_nonnegative_data)
+        result = self._solve(prepared.scaled, problem, self._rank(prepared.scaled))
+        self._remember(X, prepared)
+        self._set_fitted(X, problem, result, prepared.kept)
+        self._set_labels(to_numpy(result.blocks.embedding), prepared.kept)
         self._warn(result)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, observed: Any = None) -> Array:
         """Fit, and return the embedding (n, r)."""
-        return self.fit(X, y, observed=observed).embedding_
+        self.fit(X, y, observed=observed)
+        return self._with_names(self.embedding_, self._sample_names)
 
-    @available_if(_clusters)
+    @available_if(has_clusters)
     def fit_predict(self, X: Any, y: Any = None, *, observed: Any = None) -> np.ndarray:
         """Fit, and return the cluster of every sample, (n,)."""
         return self.fit(X, y, observed=observed).labels_
@@ -121,17 +97,14 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Rows of NaN for samples without any observed value, where on_empty='drop'.
         """
         check_is_fitted(self)
-        return self._embed(self._read(X, observed, reset=False))
+        views = self._read(X, observed, reset=False)
+        return self._with_names(self._embed(views), views.sample_names)
 
-    @available_if(_clusters)
+    @available_if(has_clusters)
     def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
         """Nearest cluster of every sample, (n,); -1 for samples without any observed value."""
         check_is_fitted(self)
-        W = to_numpy(self._embed(self._read(X, observed, reset=False)))
-        labels = np.full(W.shape[0], -1, dtype=np.intp)
-        known = ~np.isnan(W).any(axis=1)
-        labels[known] = self.kmeans_.predict(self._for_labels(W[known]))
-        return labels
+        return self._nearest_clusters(to_numpy(self._embed(self._read(X, observed, reset=False))))
 
     def complete(self, X: Any, *, observed: Any = None) -> Any:
         """X with its missing values filled in, in the same container and in the user's own units.
@@ -161,64 +134,6 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         kept = self._kept(views)
         return -held_out_rmse(views.take(kept), self._predict_scaled, self.scaling_, np.random.default_rng(seed))
 
-    # reading and checking
-
-    def _read(self, X: Any, observed: Any, reset: bool) -> Views:
-        schema = None if reset else self._schema
-        if schema is not None and schema.is_single != is_single(X):
-            got = "one array" if is_single(X) else "a collection of views"
-            raise ValueError(f"expected the {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
-        # torch, cupy and masked arrays: validate_data would copy them to plain NumPy
-        foreign = (is_array_api_obj(X) and not isinstance(X, np.ndarray)) or isinstance(X, np.ma.MaskedArray)
-        if is_single(X) and not foreign:
-            X = self._checked_single(X, reset)
-            return read_views(X, observed, schema)
-        views = read_views(X, observed, schema)
-        if reset:
-            self._remember_features(views)
-        return views
-
-    def _checked_single(self, X: Any, reset: bool) -> Any:
-        """A plain 2-D array is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
-        if is_frame(X):
-            read_views(X)  # names the columns that are not numbers
-        try:
-            checked = validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
-        except ValueError as error:
-            if "could not convert" not in str(error):
-                raise
-            raise ValueError(f"the data must hold real numbers ({error}); encode or drop what is not numeric") from None
-        return X if is_frame(X) else checked
-
-    def _remember_features(self, views: Views) -> None:
-        self.n_features_in_ = views.n_features
-        names = [view.feature_names for view in views]
-        if all(columns is not None for columns in names):
-            self.feature_names_in_ = np.array([c for columns in names for c in columns or ()], dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _kept(self, views: Views) -> np.ndarray:
-        """Samples with something observed; what happens to the others is on_empty's."""
-        if self.on_empty not in ("raise", "drop"):
-            raise ValueError(f"on_empty must be 'raise' or 'drop', got {self.on_empty!r}")
-        kept = np.asarray(views.presence().any(axis=1))
-        if self.on_empty == "raise" and not kept.all():
-            empty = np.flatnonzero(~kept)
-            more = f" and {empty.size - 5} more" if empty.size > 5 else ""
-            named = ", ".join(views.label(row) for row in empty[:5])
-            raise ValueError(f"sample {named}{more} is missing in every view; remove it or set on_empty='drop'")
-        return kept
-
-    def _refuse_negative(self, views: Views) -> None:
-        for view in views:
-            smallest = float(view.X.min()) if view.is_sparse else float(views.xp.min(view.X))
-            if smallest < 0:
-                raise ValueError(
-                    f"Negative values in data passed to {type(self).__name__}: it needs non-negative data, but view "
-                    f"{view.name!r} goes down to {smallest:.3g}; shift it, or use a method without sign constraints"
-                )
-
     def _rank(self, views: Views) -> int:
         most = min(views.n_samples, views.n_features)
         if self.n_components is None:
@@ -231,15 +146,6 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         return int(self.n_components)
 
-    def _check_n_clusters(self, n_samples: int) -> None:
-        if self.n_clusters is None:
-            return
-        check_scalar(self.n_clusters, "n_clusters", int | np.integer, min_val=1)
-        if self.n_clusters > n_samples:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the {n_samples} samples; choose fewer clusters"
-            )
-
     # solving
 
     def _solve(self, views: Views, problem: Problem, rank: int) -> Result:
@@ -248,7 +154,7 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_scalar(self.tol, "tol", float | int, min_val=0)
         relaxation = self._relaxation()
         plan = make_plan(problem, views.is_rowwise, relaxation)
-        rng = _generator(self.random_state)
+        rng = generator(self.random_state)
         best: Result | None = None
         for _ in range(self.n_init if isinstance(self.init, str) and self.init == "random" else 1):
             result = solve(
@@ -296,7 +202,7 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _embed(self, views: Views) -> Array:
         kept = self._kept(views)
         used = views if kept.all() else views.take(kept)
-        return _spread(self._embed_scaled(self.scaling_.apply(used)), kept)
+        return spread(self._embed_scaled(self.scaling_.apply(used)), kept)
 
     def _embed_scaled(self, views: Views) -> Array:
         return embed([ViewData(view) for view in views], self._bases, self._problem.embedding)
@@ -307,38 +213,16 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         norms = self.scaling_.scale_of(views)
         return [self.scaling_.invert(W @ U.T, v, norms) for v, U in enumerate(self._bases)]
 
-    # fitted attributes
-
-    def _set_fitted(
-        self, X: Any, views: Views, scaling: Scaling, problem: Problem, result: Result, kept: np.ndarray
-    ) -> None:
-        self._schema = Schema.of(views, X)
+    def _set_fitted(self, X: Any, problem: Problem, result: Result, kept: np.ndarray) -> None:
         self._problem = problem
-        self.scaling_ = scaling
         self.result_ = result
-        self.embedding_ = _spread(result.blocks.embedding, kept)
+        self.embedding_ = spread(result.blocks.embedding, kept)
         self._bases = result.blocks.bases
-        self.bases_ = collect(self._bases, X, views.names)
+        self.bases_ = collect(self._bases, X, self.view_names_in_)
         self.objective_ = result.objective
         self.history_ = result.history
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
-        self.view_names_in_ = list(views.names)
-        self.dropped_ = [views.label(int(row)) for row in np.flatnonzero(~kept)]
-
-    def _set_labels(self, kept: np.ndarray) -> None:
-        for name in ("labels_", "kmeans_"):
-            if hasattr(self, name):
-                delattr(self, name)
-        if self.n_clusters is None:
-            return
-        W = to_numpy(self.result_.blocks.embedding)
-        self.kmeans_ = kmeans(self._for_labels(W), self.n_clusters, self.n_init, self.random_state)
-        self.labels_ = np.full(kept.size, -1, dtype=np.intp)
-        self.labels_[kept] = self.kmeans_.labels_
-
-    def _for_labels(self, W: np.ndarray) -> np.ndarray:
-        return unit_rows(W) if self._labels_from_unit_rows else W
 
     def _warn(self, result: Result) -> None:
         if result.stop_reason == "interrupted":
@@ -347,7 +231,7 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 UserWarning,
                 stacklevel=3,
             )
-        elif result.stop_reason == "max_iter" and self.tol > 0:
+        elif result.stop_reason == "max_iter" and self.tol > 0 and self._has_minimiser:
             last = 1.0 - result.sweeps[-1].ratio
             warnings.warn(
                 f"{type(self).__name__} did not converge in {self.max_iter} sweeps: the last lowered the objective by "
@@ -360,32 +244,9 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _n_features_out(self) -> int:
         return int(self._bases[0].shape[1])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
 
 class BaseClusterer(ClusterMixin, BaseJELLA):
     """A method that scikit-learn may call a clusterer: it takes values of any sign."""
 
     # ClusterMixin brings a fit_predict that is always there; ours needs a number of clusters
     fit_predict = BaseJELLA.__dict__["fit_predict"]
-
-
-def _spread(W: Array, kept: np.ndarray) -> Array:
-    """Rows of W at the samples that were kept, NaN at the others."""
-    if kept.all():
-        return W
-    full = np.full((kept.size, W.shape[1]), np.nan)
-    full[kept] = to_numpy(W)
-    return like(full, W)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)

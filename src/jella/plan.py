@@ -37,8 +37,8 @@ def make_plan(problem: Problem, is_rowwise: bool, relaxation: Relaxation) -> Pla
     relaxes = not isinstance(relaxation, Basic)
     if relaxes and not problem.loss.allows_sor:
         raise ValueError(f"over-relaxation does not go with the loss {problem.loss.name}; use solver='basic'")
-    basis = choose_update(problem.basis, "basis")
-    embedding = choose_update(problem.embedding, "embedding")
+    basis = choose_update(problem.basis, "basis").between_sweeps()
+    embedding = choose_update(problem.embedding, "embedding").between_sweeps()
     completes = relaxes or not is_rowwise or not problem.is_separable or basis.stacked
     return Plan(basis, embedding, completes)
 

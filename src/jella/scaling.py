@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,10 +65,7 @@ class Scaling:
         """Norm of every sample in every view, (n, V): measured where present, predicted where missing."""
         if self.kind != "sample":
             return None
-        norms = _norms_or_nan(views)
-        with np.errstate(divide="ignore"):
-            known = np.log(norms)
-        return np.exp(predict_log_norms(known, self.log_norms))
+        return np.exp(predict_log_norms(np.log(_norms_or_nan(views)), self.log_norms))
 
     def unit(self, v: int, norms: np.ndarray | None) -> np.ndarray:
         """The user's units in one of the model's (before view weights), broadcasting to (n, d)."""
@@ -92,9 +89,8 @@ def sample_norms(views: Views) -> np.ndarray:
     """Estimated norm of every sample in every view, (n, V); zero where nothing was observed."""
     columns = []
     for view in views:
-        count = to_numpy(view.count_by_sample())
-        squares = _row_sqnorms(view.X)
-        columns.append(np.sqrt(squares * (view.n_features / np.maximum(count, 1))))
+        count = np.maximum(to_numpy(view.count_by_sample()), 1)
+        columns.append(_norms(view.X, axis=1) * np.sqrt(view.n_features / count))
     return np.stack(columns, axis=1)
 
 
@@ -133,34 +129,49 @@ def _norms_or_nan(views: Views) -> np.ndarray:
     return np.where(norms > 0, norms, np.nan)
 
 
-def _row_sqnorms(X: Array) -> np.ndarray:
+def _norms(X: Array, axis: int) -> np.ndarray:
+    """Euclidean norms along an axis; relative to the largest entry, so that no unit over- or underflows."""
     if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        entries = X.tocoo()
+        which, size = entries.coords[1 - axis], X.shape[1 - axis]
+        unit = np.zeros(size)
+        np.maximum.at(unit, which, np.abs(entries.data))
+        unit = np.where(unit > 0, unit, 1.0)
+        return unit * np.sqrt(np.bincount(which, (entries.data / unit[which]) ** 2, minlength=size))
     xp = namespace(X)
-    return to_numpy(xp.sum(X * X, axis=1)).astype(np.float64)
+    largest = xp.max(xp.abs(X), axis=axis, keepdims=True)
+    largest = xp.where(largest > 0, largest, xp.ones_like(largest))
+    relative = X / largest
+    squares = xp.sum(relative * relative, axis=axis, dtype=xp.float64)
+    return to_numpy(xp.squeeze(largest, axis=axis)).astype(np.float64) * np.sqrt(to_numpy(squares))
 
 
 def _feature_moments(view: View, centered: bool) -> tuple[np.ndarray | None, np.ndarray]:
     """Mean (where centered) and spread·sqrt(d) of every feature, from its observed entries."""
-    if centered and view.is_sparse:
+    root_count = np.sqrt(np.maximum(to_numpy(view.count_by_feature()), 1))
+    if not centered:
+        center, spread, noise = None, _norms(view.X, axis=0) / root_count, 0.0
+    else:
+        center = _feature_means(view)
+        spread = _norms(_minus(view, center).X, axis=0) / root_count
+        # what varies no more than rounding does is constant: blowing it up would add noise only
+        noise = 10.0 * float(namespace(view.X).finfo(view.X.dtype).eps) * np.abs(center)
+    return center, np.where(spread > noise, spread, 1.0) * np.sqrt(view.n_features)
+
+
+def _feature_means(view: View) -> np.ndarray:
+    """Mean of every feature over its observed entries, (d,), in two passes: the second takes off the rounding."""
+    if view.is_sparse:
         raise ValueError(
             f"scale='standardize' would make the sparse view {view.name!r} dense; use scale='feature' or 'sample'"
         )
-    count = np.maximum(to_numpy(view.count_by_feature()), 1)
-    if view.is_sparse:
-        total = np.zeros(view.n_features)
-        squares = np.asarray(view.X.multiply(view.X).sum(axis=0), dtype=np.float64).ravel()
-        largest = float(abs(view.X).max()) if view.X.nnz else 0.0
-    else:
-        xp = namespace(view.X)
-        total = to_numpy(xp.sum(view.X, axis=0)).astype(np.float64)
-        largest = float(xp.max(xp.abs(view.X)))
-        shifted = view.map(lambda X: X - like(total / count, X)) if centered else view
-        squares = to_numpy(xp.sum(shifted.X * shifted.X, axis=0)).astype(np.float64)
-    spread = np.sqrt(squares / count)
-    # a feature that varies at the rounding level of its view is constant: blowing it up would add noise only
-    spread = np.where(spread > 10 * np.finfo(np.float64).eps * largest, spread, 1.0)
-    return (total / count if centered else None), spread * np.sqrt(view.n_features)
+    xp, count = namespace(view.X), np.maximum(to_numpy(view.count_by_feature()), 1)
+    first = to_numpy(xp.sum(view.X, axis=0, dtype=xp.float64)) / count
+    return first + to_numpy(xp.sum(_minus(view, first).X, axis=0, dtype=xp.float64)) / count
+
+
+def _minus(view: View, center: np.ndarray) -> View:
+    return view.map(lambda X: X - like(center, X))
 
 
 def _scaled(
@@ -185,14 +196,19 @@ def _root_weights(views: Views, weights: Any) -> tuple[float, ...]:
     if weights is None:
         return (1.0,) * len(views)
     if isinstance(weights, Mapping):
-        unknown = [name for name in weights if name not in views.names]
+        by_name = {str(name): weight for name, weight in weights.items()}
+        unknown = [name for name in by_name if name not in views.names]
         if unknown:
             raise ValueError(f"view_weights names {unknown[0]!r}, but the views are {list(views.names)}")
-        weights = [weights.get(name, 1.0) for name in views.names]
-    if not isinstance(weights, Sequence | np.ndarray) or len(weights) != len(views):
-        raise ValueError(f"view_weights must hold one positive number for each of the {len(views)} views")
-    if not all(float(w) > 0 and np.isfinite(float(w)) for w in weights):
+        weights = [by_name.get(name, 1.0) for name in views.names]
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (len(views),):
+        raise ValueError(f"view_weights must hold one number for each of the {len(views)} views, got {weights!r}")
+    if not np.all((values > 0) & np.isfinite(values)):
         raise ValueError(
-            f"view_weights must be positive, got {list(weights)}; leave a view out instead of weighing it 0"
+            f"view_weights must be positive, got {values.tolist()}; leave a view out instead of weighing it 0"
         )
-    return tuple(float(np.sqrt(w)) for w in weights)
+    return tuple(np.sqrt(values).tolist())

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from jella.arrays import Array, namespace, to_numpy
+from jella.arrays import Array, to_numpy
+from jella.rows import row_blocks
 from jella.scaling import Scaling
 from jella.views import View, Views
+from jella.views.frames import Frame
 from jella.views.masks import blank_rows, dense_mask
 
 SHARE = 0.1
+#: samples are scored in blocks of about this size, so that a wide sparse view is never dense as a whole
+BLOCK_BYTES = 2**26
+
+Predict = Callable[[Views], Sequence[Array]]
 
 
-def held_out_rmse(
-    views: Views, predict: Callable[[Views], Sequence[Array]], scaling: Scaling, rng: np.random.Generator
-) -> float:
+def held_out_rmse(views: Views, predict: Predict, scaling: Scaling, rng: np.random.Generator) -> float:
     """RMSE on hidden values, in units of the scale that all observed values of a sample or feature give.
 
     Parameters
@@ -25,45 +29,54 @@ def held_out_rmse(
     predict : callable
         Views with less observed -> an estimate of every view, (n, d) each, in the user's units.
     """
-    hidden = choose_hidden(views, rng)
-    estimates = predict(hide(views, hidden))
-    norms = scaling.scale_of(views)
     total, count = 0.0, 0
-    for v, (view, where) in enumerate(zip(views, hidden, strict=True)):
-        rows = np.flatnonzero(where.any(axis=1))
-        true = view.X[rows].toarray() if view.is_sparse else to_numpy(view.X)[rows]
-        unit = np.broadcast_to(scaling.unit(v, norms), (view.n_samples, view.n_features))[rows]
-        error = (to_numpy(estimates[v])[rows] - true) / unit
-        chosen = np.broadcast_to(where[rows], error.shape)
-        total += float(np.sum(error[chosen] ** 2))
-        count += int(chosen.sum())
+    for rows in row_blocks(views.n_samples, 8 * views.n_features, BLOCK_BYTES):
+        block = views.take(np.arange(rows.start, rows.stop))
+        for errors in _errors(block, predict, scaling, rng):
+            total += float(np.sum(errors**2))
+            count += errors.size
     if count == 0:
         raise ValueError("nothing can be hidden to score on: every sample has a single observed value")
     return float(np.sqrt(total / count))
 
 
+def _errors(views: Views, predict: Predict, scaling: Scaling, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Errors on the hidden entries of every view."""
+    hidden = choose_hidden(views, rng)
+    estimates, norms = predict(hide(views, hidden)), scaling.scale_of(views)
+    for v, (view, where) in enumerate(zip(views, hidden, strict=True)):
+        rows = np.flatnonzero(where.any(axis=1))
+        true = view.X[rows].toarray() if view.is_sparse else to_numpy(view.X)[rows]
+        unit = np.broadcast_to(scaling.unit(v, norms), (view.n_samples, view.n_features))[rows]
+        error = (to_numpy(estimates[v])[rows] - true) / unit
+        yield error[np.broadcast_to(where[rows], error.shape)]
+
+
 def choose_hidden(views: Views, rng: np.random.Generator) -> list[np.ndarray]:
-    """What to hide, (n, 1) or (n, d) booleans a view: a whole view of samples with two or more, else a tenth of what
-    a sample has (at least one entry, and never its last).
+    """What to hide of the observed, (n, 1) or (n, d) booleans a view.
+
+    A whole view of samples with two or more; of the others a tenth of what they have, at least one entry and never
+    the last.
     """
     presence = views.presence()
     several = presence.sum(axis=1) >= 2
     drawn = np.where(presence, rng.random(presence.shape), -1.0).argmax(axis=1)
     hidden = []
     for v, view in enumerate(views):
-        whole = several & (drawn == v)
-        alone = ~several & presence[:, v]
-        hidden.append(_whole_and_entries(view, whole, alone, rng) if alone.any() else whole[:, None])
+        whole = (several & (drawn == v))[:, None] & to_numpy(view.mask)
+        alone = np.flatnonzero(~several & presence[:, v])
+        hidden.append(whole | _some_entries(view, alone, rng) if alone.size else whole)
     return hidden
 
 
-def _whole_and_entries(view: View, whole: np.ndarray, alone: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    shape = (view.n_samples, view.n_features)
-    observed = np.broadcast_to(to_numpy(view.mask), shape) & alone[:, None]
-    count = observed.sum(axis=1)
+def _some_entries(view: View, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    chosen = np.zeros((view.n_samples, view.n_features), dtype=bool)
+    observed = np.broadcast_to(to_numpy(view.mask), chosen.shape)[rows]
+    count = observed.sum(axis=1, keepdims=True)
     wanted = np.where(count > 1, np.maximum(1, np.round(SHARE * count)), 0)
-    order = np.where(observed, rng.random(shape), 2.0).argsort(axis=1).argsort(axis=1)
-    return (order < wanted[:, None]) & observed | (whole[:, None] & np.broadcast_to(to_numpy(view.mask), shape))
+    order = np.where(observed, rng.random(observed.shape), 2.0).argsort(axis=1).argsort(axis=1)
+    chosen[rows] = order < wanted
+    return chosen
 
 
 def hide(views: Views, hidden: Sequence[np.ndarray]) -> Views:
@@ -78,7 +91,5 @@ def _hide_one(view: View, where: np.ndarray) -> View:
         present = view.presence() & ~where[:, 0]
         return replace(view, X=blank_rows(view.X, present), mask=present[:, None])
     values = view.X.toarray() if view.is_sparse else view.X
-    observed = np.broadcast_to(to_numpy(view.mask) & ~where, (view.n_samples, view.n_features))
-    xp = namespace(values)
-    X, mask = dense_mask(values, xp.asarray(observed), None, view.name)
+    X, mask = dense_mask(Frame(values, observed=to_numpy(view.mask) & ~where), view.name)
     return replace(view, X=X, mask=mask)

@@ -170,14 +170,14 @@ def _close(problem: Problem, data: Sequence[ViewData], current: Iterate, record:
     if not problem.is_separable:
         return current
     blocks = current.blocks
-    bases = canonical_bases(blocks) if problem.is_free else blocks.bases
-    blocks = Blocks(bases, embed(data, bases, problem.embedding), blocks.states)
+    if problem.is_free:
+        bases = canonical_bases(blocks)
+        blocks = Blocks(bases, embed(data, bases, problem.embedding), blocks.states)
+    else:
+        blocks = replace(blocks, embedding=embed(data, blocks.bases, problem.embedding, blocks.embedding))
     closed = evaluate(problem, data, replace(blocks, states=problem.refresh_states(blocks)))
-    slack = 1e-12 * sum(view.total for view in data)
-    if closed.value > current.value + slack:
-        return current
-    if record.values:
-        record.values[-1] = closed.values if closed.value <= current.value else record.values[-1]
+    if record.values and closed.value <= current.value:
+        record.values[-1] = closed.values
     return closed
 
 

@@ -39,9 +39,9 @@ def make_incomplete(
     Returns
     -------
     views : as given
-        Floating point, with NaN for what was removed. A sample never loses its last observed entry. A sparse view
-        keeps its format while only whole samples go missing (their rows are stored as NaN), and becomes a dense array
-        otherwise.
+        In the same containers, with NaN for what was removed; columns and arrays that lose something become floating
+        point. A sample never loses its last observed entry. A sparse view stays sparse: what was removed is stored as
+        NaN.
 
     Examples
     --------

@@ -26,7 +26,8 @@ class PVC(BaseJELLA):
     Notes
     -----
     The objective has no minimiser: U_v → s·U_v with W → W/s lowers the ℓ1 term for ever, so `tol` and `max_iter`
-    decide the scale of W. Directions, which the labels use, settle early.
+    decide the scale of W, and reaching max_iter is no cause for a warning. Directions, which the labels use, settle
+    early.
 
     Differences from the authors' program: it weighs ℓ1 by alpha·d_v/r a view (summed over a sample's views), works on
     raw data, starts at random, first alternates on the paired samples alone, and takes two views only. Every block is
@@ -49,6 +50,7 @@ class PVC(BaseJELLA):
     """
 
     _labels_from_unit_rows = True
+    _has_minimiser = False
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class PVC(BaseJELLA):
         solver: Any = "basic",
         init: Any = "svd",
         n_init: int = 10,
-        max_iter: int = 200,
+        max_iter: int = 100,
         tol: float = 1e-4,
         warm_start: bool = False,
         on_empty: str = "raise",

@@ -27,6 +27,10 @@ class Update(ABC):
     def apply(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
         """The new block (m, r), from the current one; its value is never higher."""
 
+    def between_sweeps(self) -> Update:
+        """The update as the loop uses it: one that iterates may stop early there, since the next sweep goes on."""
+        return self
+
     @property
     def name(self) -> str:
         """Name in messages."""

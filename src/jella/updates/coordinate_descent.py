@@ -13,6 +13,8 @@ from jella.updates.base import Update
 #: a block is solved when no coordinate moves by more than this share of the largest entry
 TOLERANCE = 1e-8
 MAX_SWEEPS = 500
+#: between sweeps it is enough that coordinates move by this share of what they moved at first
+PROGRESS = 1e-2
 
 
 class CoordinateDescent(Update):
@@ -23,6 +25,13 @@ class CoordinateDescent(Update):
     """
 
     rank = 1
+
+    def __init__(self, progress: float = 0.0) -> None:
+        self.progress = progress
+
+    def between_sweeps(self) -> CoordinateDescent:
+        """Solved less tightly, from where the last sweep left it."""
+        return CoordinateDescent(PROGRESS)
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms that couple the entries of a row or column."""
@@ -37,14 +46,16 @@ class CoordinateDescent(Update):
         gram, cross = quadratic.gram, xp.asarray(quadratic.cross.T, copy=True)
         B = xp.asarray(start.T, copy=True)  # (r, m): a coordinate of all rows is contiguous
         tolerance = max(TOLERANCE, 10 * float(xp.finfo(B.dtype).eps))
-        for _ in range(MAX_SWEEPS):
+        first = 0.0
+        for cycle in range(MAX_SWEEPS):
             moved = largest = 0.0
             for j in range(B.shape[0]):
                 new = _coordinate(gram, cross, B, j, prox)
                 moved = max(moved, float(xp.max(xp.abs(new - B[j, :]))))
                 largest = max(largest, float(xp.max(xp.abs(new))))
                 B[j, :] = new
-            if moved <= tolerance * largest:
+            first = moved if cycle == 0 else first
+            if moved <= max(tolerance * largest, self.progress * first):
                 break
         return xp.asarray(B.T, copy=True)
 

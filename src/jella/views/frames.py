@@ -1,4 +1,4 @@
-"""DataFrames among the views: their columns, and their alignment by index."""
+"""Values on their way in, with the names they came with; DataFrames and their alignment by index."""
 
 from __future__ import annotations
 
@@ -9,48 +9,69 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array, namespace
+from jella.arrays import Array
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Values of one view on their way in: with the names they came with, and where aligned rows came from."""
+    """Values of one view on their way in, with what the user says of them."""
 
     values: Array  # (n, d) or CSR
     index: Any = None
     columns: tuple[str, ...] | None = None
-    rows: np.ndarray | None = None  # position of each of the frame's own rows among all samples
-    absent: np.ndarray | None = None  # (n,) samples that the frame did not have
+    observed: Array | None = None  # (n, 1) or (n, d) booleans: the user's mask
+    absent: np.ndarray | None = None  # (n,) samples that the frame did not have before alignment
 
-    def take_columns(self, columns: tuple[str, ...]) -> Frame:
-        """The frame with its columns in the order asked for."""
-        assert self.columns is not None
-        position = {column: j for j, column in enumerate(self.columns)}
-        return replace(self, values=self.values[:, [position[column] for column in columns]], columns=columns)
+    def take_columns(self, order: Sequence[int]) -> Frame:
+        """The frame, its mask too, with its columns in another order."""
+        columns = None if self.columns is None else tuple(self.columns[j] for j in order)
+        observed = self.observed
+        if observed is not None and observed.shape[1] > 1:
+            observed = observed[:, order]
+        return replace(self, values=self.values[:, order], columns=columns, observed=observed)
 
-    def place_mask(self, observed: Any, name: str) -> Array:
-        """A user's mask as (n, 1) or (n, d) booleans, its rows where the frame's rows went."""
-        mask = observed.to_numpy() if hasattr(observed, "to_numpy") else observed
-        mask = mask.toarray() if sparse.issparse(mask) else mask
-        if not hasattr(mask, "ndim"):
-            mask = np.asarray(mask)
-        mask = mask[:, None] if mask.ndim == 1 else mask
-        n_own = self.values.shape[0] if self.rows is None else self.rows.size
-        if mask.ndim != 2 or mask.shape[0] not in (1, n_own) or mask.shape[1] not in (1, self.values.shape[1]):
-            raise ValueError(
-                f"the mask of view {name!r} must have shape ({n_own},) or {(n_own, self.values.shape[1])}, "
-                f"got {tuple(mask.shape)}"
-            )
-        if self.rows is None:
-            return mask
-        placed = np.zeros((self.values.shape[0], mask.shape[1]), dtype=bool)
-        placed[self.rows] = mask
-        return placed
+    def place(self, index: Any) -> Frame:
+        """The frame on all samples of an index; those it does not have are absent."""
+        positions = self.index.get_indexer(index)  # -1, the last row, for a sample that is not there
+        observed = None if self.observed is None else _take(self.observed, positions, False)
+        return replace(
+            self,
+            values=_take(self.values, positions, np.nan),
+            index=index,
+            observed=observed,
+            absent=positions < 0,
+        )
+
+    def locate(self, row: int, column: int) -> str:
+        """How a message calls an entry: by its names where it has them, else by its position."""
+        feature = int(column) if self.columns is None else repr(self.columns[column])
+        sample = f"row {int(row)}" if self.index is None else f"sample {label(self.index, row)}"
+        return f"{sample}, column {feature}"
+
+
+def label(index: Any, row: int) -> str:
+    """How a message calls a sample of an index."""
+    return repr(index[row : row + 1].tolist()[0])
 
 
 def is_frame(raw: Any) -> bool:
     """Whether raw is a pandas DataFrame (or walks like one), told without importing pandas."""
     return hasattr(raw, "iloc") and hasattr(raw, "columns") and hasattr(raw, "index")
+
+
+def column_names(raw: Any) -> tuple[str, ...]:
+    """Names of a DataFrame's columns."""
+    return tuple(str(column) for column in raw.columns)
+
+
+def column_order(columns: tuple[str, ...], wanted: tuple[str, ...]) -> list[int] | None:
+    """Position of every wanted column among the columns; None where the two are not the same set of names."""
+    if columns == wanted:
+        return list(range(len(wanted)))
+    position = {column: j for j, column in enumerate(columns)}
+    if len(position) != len(columns) or len(columns) != len(wanted) or position.keys() != set(wanted):
+        return None
+    return [position[column] for column in wanted]
 
 
 def read_frame(raw: Any, name: str) -> Frame:
@@ -64,13 +85,12 @@ def read_frame(raw: Any, name: str) -> Frame:
             f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; encode or drop them"
         )
     if raw.index.has_duplicates:
-        twice = raw.index[raw.index.duplicated()][0]
-        raise ValueError(f"view {name!r} has the sample {twice!r} more than once; keep one row a sample")
-    columns = tuple(str(c) for c in raw.columns)
+        twice = label(raw.index, raw.index.duplicated().argmax())
+        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row a sample")
+    dtype = np.float32 if all(dtype == np.float32 for dtype in map(_numpy_dtype, raw.dtypes)) else np.float64
     if raw.shape[1] and all(isinstance(dtype, pd.SparseDtype) and dtype.fill_value == 0 for dtype in raw.dtypes):
-        return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=np.float64), raw.index, columns)
-    dtype = np.float32 if all(dtype == np.float32 for dtype in raw.dtypes) else np.float64
-    return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, columns)
+        return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=dtype), raw.index, column_names(raw))
+    return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, column_names(raw))
 
 
 def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:
@@ -88,7 +108,7 @@ def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Fr
     union = there[0].index
     for frame in there[1:]:
         union = union.append(frame.index[~frame.index.isin(union)])
-    return [None if frame is None else _place(frame, union) for frame in frames], union
+    return [None if frame is None else frame.place(union) for frame in frames], union
 
 
 def _check_lengths(frames: Sequence[Frame | None], names: Sequence[str]) -> None:
@@ -102,21 +122,20 @@ def _check_lengths(frames: Sequence[Frame | None], names: Sequence[str]) -> None
             )
 
 
-def _place(frame: Frame, union: Any) -> Frame:
-    rows = union.get_indexer(frame.index)
-    n = len(union)
-    absent = np.ones(n, dtype=bool)
-    absent[rows] = False
-    if sparse.issparse(frame.values):
-        move = sparse.csr_array((np.ones(rows.size), (rows, np.arange(rows.size))), shape=(n, rows.size))
-        values = sparse.csr_array(move @ frame.values)
-    else:
-        values = namespace(frame.values).full((n, frame.values.shape[1]), np.nan, dtype=frame.values.dtype)
-        values[rows] = frame.values
-    return replace(frame, values=values, rows=rows, absent=absent if absent.any() else None)
+def _take(values: Array, positions: np.ndarray, elsewhere: float) -> Array:
+    """Rows of the values; position -1 is a row of `elsewhere`, or an empty one of a sparse array."""
+    d = values.shape[1]
+    if sparse.issparse(values):
+        return sparse.vstack([values, sparse.csr_array((1, d), dtype=values.dtype)], format="csr")[positions]
+    return np.concatenate([values, np.full((1, d), elsewhere, dtype=values.dtype)])[positions]
 
 
 def _is_number(dtype: Any) -> bool:
     import pandas as pd
 
     return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype)
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    """The NumPy type behind a nullable or sparse column type."""
+    return getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import array_api_compat
 import numpy as np
 from scipy import sparse
 
 from jella.arrays import Array, namespace, to_numpy
+from jella.views.frames import Frame, column_names, column_order, is_frame, label
 
 
-def dense_mask(values: Array, observed: Array | None, absent: np.ndarray | None, name: str) -> tuple[Array, Array]:
+def read_mask(raw: Any, frame: Frame, name: str) -> np.ndarray:
+    """A user's mask as (n, 1) or (n, d) booleans in the order of the frame; pandas masks are aligned by their names."""
+    mask = _plain(raw, frame, name)
+    mask = mask[:, None] if mask.ndim == 1 else mask
+    n, d = frame.values.shape
+    if mask.ndim != 2 or mask.shape[0] != n or mask.shape[1] not in (1, d):
+        raise ValueError(f"the mask of view {name!r} must have shape ({n},) or {(n, d)}, got {mask.shape}")
+    if not np.all((mask == 0) | (mask == 1)):
+        raise ValueError(f"the mask of view {name!r} must hold booleans, got other values of type {mask.dtype}")
+    return mask.astype(bool)
+
+
+def dense_mask(frame: Frame, name: str) -> tuple[Array, Array]:
     """Zero-filled values and their mask, (1, 1), (n, 1) or (n, d)."""
+    values = frame.values
     xp, device = namespace(values), array_api_compat.device(values)
     missing = xp.isnan(values)
-    if observed is not None:
-        observed = xp.broadcast_to(xp.asarray(observed, dtype=xp.bool, device=device), values.shape)
-        contradiction = missing & observed
-        if absent is not None:
-            contradiction = contradiction & ~xp.asarray(absent, device=device)[:, None]
-        if bool(xp.any(contradiction)):
-            raise ValueError(f"view {name!r} has NaN at {_first(contradiction)}, where `observed` says True")
+    if frame.observed is not None:
+        observed = xp.broadcast_to(xp.asarray(frame.observed, device=device), values.shape)
+        if bool(xp.any(missing & observed)):
+            raise ValueError(_contradiction(frame, name, *_first(missing & observed)))
         missing = missing | ~observed
     infinite = xp.isinf(values) & ~missing
     if bool(xp.any(infinite)):
-        raise ValueError(f"view {name!r} has an infinite value at {_first(infinite)}; mark it as NaN if it is missing")
+        raise ValueError(_infinite(frame, name, *_first(infinite)))
     if not bool(xp.any(missing)):
         return values, xp.ones((1, 1), dtype=xp.bool, device=device)
     mask = ~missing
@@ -34,33 +48,31 @@ def dense_mask(values: Array, observed: Array | None, absent: np.ndarray | None,
     return values, mask
 
 
-def sparse_mask(
-    values: sparse.csr_array, observed: np.ndarray | None, absent: np.ndarray | None, name: str
-) -> tuple[Array, Array]:
+def sparse_mask(frame: Frame, name: str) -> tuple[Array, Array]:
     """As dense_mask; stays sparse where only whole samples are missing, else the view becomes dense."""
-    n, d = values.shape
-    present = np.ones(n, dtype=bool) if absent is None else ~absent
-    if observed is not None:
-        observed = np.broadcast_to(np.asarray(observed, dtype=bool), (n, observed.shape[1]))
-        if not np.array_equal(observed.all(axis=1), observed.any(axis=1)):
-            return _dense_without(values, present), observed
-        present = present & observed.all(axis=1)
-    values = blank_rows(values, present)
-    nan_count = np.bincount(_row_of_entry(values)[np.isnan(values.data)], minlength=n)
-    if observed is not None and nan_count.any():
-        raise ValueError(f"view {name!r} has NaN in sample {int(nan_count.argmax())}, where `observed` says True")
+    n, d = frame.values.shape
+    present = np.ones(n, dtype=bool) if frame.absent is None else ~frame.absent
+    if frame.observed is not None:
+        if not np.array_equal(frame.observed.all(axis=1), frame.observed.any(axis=1)):
+            return dense_mask(_dense(frame, present), name)
+        present = present & frame.observed.all(axis=1)
+    values = blank_rows(frame.values, present)
     values.sum_duplicates()
-    if np.any((nan_count > 0) & (nan_count < d)):
-        return _dense_without(values, present), None
-    present = present & (nan_count == 0)
-    values = blank_rows(values, present)
-    if np.isinf(values.data).any():
-        raise ValueError(f"view {name!r} has an infinite value; remove it, or mark it as NaN if it is missing")
-    return values, np.ones((1, 1), dtype=bool) if present.all() else present[:, None]
+    rows, nan = _row_of_entry(values), np.isnan(values.data)
+    if frame.observed is not None and nan.any():
+        raise ValueError(_contradiction(frame, name, rows[nan][0], values.indices[nan][0]))
+    count = np.bincount(rows[nan], minlength=n)
+    if np.any((count > 0) & (count < d)):
+        return dense_mask(_dense(frame, present), name)
+    infinite = np.isinf(values.data)
+    if infinite.any():
+        raise ValueError(_infinite(frame, name, rows[infinite][0], values.indices[infinite][0]))
+    present = present & (count == 0)
+    return blank_rows(values, present), np.ones((1, 1), dtype=bool) if present.all() else present[:, None]
 
 
 def blank_rows(values: sparse.csr_array, present: np.ndarray) -> sparse.csr_array:
-    """The sparse array with the rows of absent samples emptied, whatever they held."""
+    """A copy of the sparse array with the rows of absent samples emptied, whatever they held."""
     if present.all():
         return values.copy()
     keep = present[_row_of_entry(values)]
@@ -68,16 +80,48 @@ def blank_rows(values: sparse.csr_array, present: np.ndarray) -> sparse.csr_arra
     return sparse.csr_array((values.data[keep], values.indices[keep], indptr), shape=values.shape)
 
 
+def _plain(raw: Any, frame: Frame, name: str) -> np.ndarray:
+    if hasattr(raw, "iloc"):
+        raw = (raw if frame.index is None else _aligned(raw, frame, name)).to_numpy(na_value=False)
+    if sparse.issparse(raw):
+        raw = raw.toarray()
+    return to_numpy(raw) if array_api_compat.is_array_api_obj(raw) else np.asarray(raw)
+
+
+def _aligned(raw: Any, frame: Frame, name: str) -> Any:
+    """A Series or DataFrame of booleans with the samples and the columns of the frame, in its order."""
+    wrong = ~frame.index.isin(raw.index[~raw.index.duplicated(keep=False)])
+    if wrong.any():
+        sample = label(frame.index, int(wrong.argmax()))
+        raise ValueError(f"the mask of view {name!r} must have each sample of the view once; see the sample {sample}")
+    raw = raw[raw.index.isin(frame.index)]
+    raw = raw.iloc[raw.index.get_indexer(frame.index)]
+    if frame.columns is None or not is_frame(raw) or raw.shape[1] == 1:
+        return raw
+    order = column_order(column_names(raw), frame.columns)
+    if order is None:
+        raise ValueError(f"the mask of view {name!r} must have the columns of the view, got {list(raw.columns)[:5]}")
+    return raw.iloc[:, order]
+
+
 def _row_of_entry(values: sparse.csr_array) -> np.ndarray:
     return np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
 
 
-def _dense_without(values: sparse.csr_array, present: np.ndarray) -> np.ndarray:
-    dense: np.ndarray = values.toarray()
-    dense[~present] = np.nan
-    return dense
+def _dense(frame: Frame, present: np.ndarray) -> Frame:
+    values = frame.values.toarray()
+    values[~present] = np.nan
+    return replace(frame, values=values)
 
 
-def _first(where: Array) -> str:
+def _first(where: Array) -> tuple[int, int]:
     row, column = np.argwhere(to_numpy(where))[0]
-    return f"row {int(row)}, column {int(column)}"
+    return int(row), int(column)
+
+
+def _contradiction(frame: Frame, name: str, row: int, column: int) -> str:
+    return f"view {name!r} has NaN at {frame.locate(row, column)}, where `observed` says True"
+
+
+def _infinite(frame: Frame, name: str, row: int, column: int) -> str:
+    return f"view {name!r} has an infinite value at {frame.locate(row, column)}; mark it as NaN if it is missing"

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.arrays import Array, namespace, sqnorm, to_numpy
+from jella.views.frames import label
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Views:
 
     def label(self, row: int) -> str:
         """How a message calls a sample: its name where it has one, else its position."""
-        return repr(int(row)) if self.sample_names is None else repr(self.sample_names[row])
+        return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
 
 
 def _rows(array: Array, rows: np.ndarray) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import array_api_compat
@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from jella.arrays import Array, is_floating, namespace, to_numpy
-from jella.views.frames import Frame, align, is_frame, read_frame
-from jella.views.masks import dense_mask, sparse_mask
+from jella.views.frames import Frame, align, column_order, is_frame, read_frame
+from jella.views.masks import dense_mask, read_mask, sparse_mask
 from jella.views.model import View, Views
 
 
@@ -23,7 +23,6 @@ class Schema:
     names: tuple[str, ...]
     n_features: tuple[int, ...]
     feature_names: tuple[tuple[str, ...] | None, ...]
-    is_mapping: bool
     is_single: bool
 
     @classmethod
@@ -33,18 +32,15 @@ class Schema:
             views.names,
             tuple(view.n_features for view in views),
             tuple(view.feature_names for view in views),
-            isinstance(X, Mapping),
             is_single(X),
         )
 
 
 def is_single(X: Any) -> bool:
     """Whether X is one 2-D array rather than a collection of views."""
-    if isinstance(X, Mapping):
-        return False
     if isinstance(X, list | tuple):
         return len(X) > 0 and not any(_is_matrix(item) for item in X)
-    return True
+    return not isinstance(X, Mapping) and (hasattr(X, "shape") or hasattr(X, "__array__"))
 
 
 def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[Any]]:
@@ -54,10 +50,14 @@ def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[A
         raws: list[Any] = [X]
     elif isinstance(X, Mapping):
         names, raws = tuple(str(name) for name in X), list(X.values())
-    else:
+    elif isinstance(X, list | tuple):
         names, raws = tuple(f"view{i}" for i in range(len(X))), list(X)
+    else:
+        raise ValueError(f"expected a 2-D array, or a list or dict of 2-D arrays, got {type(X).__name__}")
     if not raws:
         raise ValueError("expected at least one view, got none; pass a list or a dict of 2-D arrays")
+    if len(set(names)) < len(names):
+        raise ValueError(f"expected a name of its own for every view, got {list(X)}, which read the same as text")
     return (names, raws) if schema is None else _match(names, raws, schema, isinstance(X, Mapping))
 
 
@@ -69,143 +69,25 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None) -> Vi
     X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, DataFrames, SciPy sparse arrays
         NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
     observed : as X, of booleans, optional
-        True where a value was observed; (n,), (n, 1) or (n, d) each, None for a view that is complete. What X holds
-        elsewhere is not looked at.
+        True where a value was observed; (n,), (n, 1) or (n, d) each, None for a view that speaks for itself. What X
+        holds elsewhere is not looked at. Masks of DataFrames are aligned by their names where they have some.
     schema : Schema, optional
         Of a fitted model: X must have its views and features, and may lack some views altogether.
     """
     names, raws = split(X, schema)
-    given = [None] * len(raws) if observed is None else _split_observed(observed, names, X)
-    frames = [None if raw is None else _read_one(raw, name) for raw, name in zip(raws, names, strict=True)]
-    if all(frame is None for frame in frames):
-        raise ValueError("expected at least one view, got only None; pass the samples of one view or more")
-    if schema is not None:
-        frames = _conform(frames, schema)
-    aligned, sample_names = align(frames, names)
-    dtype = _common_dtype([frame.values for frame in aligned if frame is not None])
-    n_samples = next(frame.values.shape[0] for frame in aligned if frame is not None)
-    widths = schema.n_features if schema is not None else None
+    masks = [None] * len(raws) if observed is None else _split_observed(observed, names, is_single(X))
+    frames = [_read_one(raw, mask, name) for raw, mask, name in zip(raws, masks, names, strict=True)]
+    _check_there(frames, names, lacking_allowed=schema is not None)
+    aligned, sample_names = align(frames if schema is None else _conform(frames, schema), names)
+    values = [frame.values for frame in aligned if frame is not None]
+    dtype = _common_dtype(values)
     items = []
     for position, (name, frame) in enumerate(zip(names, aligned, strict=True)):
-        if frame is None:
-            assert widths is not None
-            reference = next(f.values for f in aligned if f is not None)
-            items.append(_absent(name, n_samples, widths[position], reference, dtype))
-        else:
-            items.append(_view(name, frame, given[position], dtype))
+        if frame is not None:
+            items.append(_view(name, frame, dtype))
+        elif schema is not None:
+            items.append(_absent(schema, position, values[0], dtype))
     return Views(tuple(items), sample_names)
-
-
-def _is_matrix(item: Any) -> bool:
-    if item is None or sparse.issparse(item) or is_frame(item):
-        return True
-    if hasattr(item, "ndim"):
-        return bool(item.ndim == 2)
-    if hasattr(item, "shape"):
-        return len(item.shape) == 2
-    return isinstance(item, list | tuple) and len(item) > 0 and isinstance(item[0], list | tuple | np.ndarray)
-
-
-def _match(names: tuple[str, ...], raws: list[Any], schema: Schema, by_name: bool) -> tuple[tuple[str, ...], list[Any]]:
-    if by_name and schema.is_mapping:
-        unknown = [name for name in names if name not in schema.names]
-        if unknown:
-            raise ValueError(f"view {unknown[0]!r} was not seen in fit; the model knows {list(schema.names)}")
-        return schema.names, [dict(zip(names, raws, strict=True)).get(name) for name in schema.names]
-    if len(raws) != len(schema.names):
-        raise ValueError(
-            f"expected {len(schema.names)} views as in fit, got {len(raws)}; pass None for a view that is missing"
-        )
-    return schema.names, raws
-
-
-def _split_observed(observed: Any, names: tuple[str, ...], X: Any) -> list[Any]:
-    if isinstance(observed, Mapping):
-        unknown = [name for name in observed if str(name) not in names]
-        if unknown:
-            raise ValueError(f"observed names the view {unknown[0]!r}, but the views are {list(names)}")
-        return [observed.get(name) for name in (X if isinstance(X, Mapping) else names)]
-    if is_single(X):
-        single = isinstance(observed, list | tuple) and len(observed) == 1
-        return [observed[0] if single else observed]
-    if len(observed) != len(names):
-        raise ValueError(f"expected one mask for each of the {len(names)} views, got {len(observed)}")
-    return list(observed)
-
-
-def _read_one(raw: Any, name: str) -> Frame:
-    if is_frame(raw):
-        return read_frame(raw, name)
-    if sparse.issparse(raw):
-        return Frame(sparse.csr_array(raw, dtype=_float_dtype(raw.dtype)))
-    if isinstance(raw, np.ma.MaskedArray):
-        plain = _numeric(np.asarray(raw.data), name)
-        return Frame(np.where(np.ma.getmaskarray(raw), np.asarray(np.nan, dtype=plain.dtype), plain))
-    if array_api_compat.is_array_api_obj(raw) and not isinstance(raw, np.ndarray):
-        xp = namespace(raw)
-        values = raw if is_floating(raw) else xp.astype(raw, xp.float64)
-    else:
-        values = _numeric(np.asarray(raw), name)
-    if values.ndim != 2:
-        raise ValueError(f"view {name!r} must be a 2-D array (samples x features), got {values.ndim} dimension(s)")
-    return Frame(values)
-
-
-def _numeric(values: np.ndarray, name: str) -> np.ndarray:
-    if values.dtype.kind in "biuf":
-        return values.astype(_float_dtype(values.dtype), copy=False)
-    try:
-        if values.dtype.kind != "O":
-            raise ValueError
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"view {name!r} must hold real numbers, got {values.dtype}; encode or drop what is not numeric"
-        ) from None
-
-
-def _float_dtype(dtype: Any) -> Any:
-    return np.float32 if dtype == np.float32 else np.float64
-
-
-def _common_dtype(values: Sequence[Array]) -> str:
-    return "float32" if all(str(v.dtype).endswith("float32") for v in values) else "float64"
-
-
-def _conform(frames: list[Frame | None], schema: Schema) -> list[Frame | None]:
-    """Check widths, and bring named columns into the order of the fit."""
-    out: list[Frame | None] = []
-    for frame, name, width, columns in zip(frames, schema.names, schema.n_features, schema.feature_names, strict=True):
-        if frame is not None and frame.columns and columns and frame.columns != columns:
-            missing = [column for column in columns if column not in frame.columns]
-            if missing or len(frame.columns) != len(columns):
-                odd = missing or [column for column in frame.columns if column not in columns]
-                raise ValueError(f"view {name!r} must have the {width} columns of the fit; see {odd[:3]}")
-            frame = frame.take_columns(columns)
-        if frame is not None and frame.values.shape[1] != width:
-            raise ValueError(f"view {name!r} had {width} features in fit, got {frame.values.shape[1]}")
-        out.append(frame)
-    return out
-
-
-def _view(name: str, frame: Frame, observed: Any, dtype: str) -> View:
-    values = frame.values
-    mask = None if observed is None else frame.place_mask(observed, name)
-    if sparse.issparse(values):
-        values, mask = sparse_mask(values.astype(dtype, copy=False), mask, frame.absent, name)
-    if not sparse.issparse(values):
-        xp = namespace(values)
-        values = xp.astype(values, getattr(xp, dtype), copy=False)
-        values, mask = dense_mask(values, mask, frame.absent, name)
-    return View(name, values, mask, frame.columns)
-
-
-def _absent(name: str, n_samples: int, n_features: int, reference: Array, dtype: str) -> View:
-    if sparse.issparse(reference):
-        return View(name, sparse.csr_array((n_samples, n_features), dtype=dtype), np.zeros((n_samples, 1), dtype=bool))
-    xp, device = namespace(reference), array_api_compat.device(reference)
-    X = xp.zeros((n_samples, n_features), dtype=getattr(xp, dtype), device=device)
-    return View(name, X, xp.zeros((n_samples, 1), dtype=xp.bool, device=device))
 
 
 def check_for_fit(views: Views) -> None:
@@ -222,3 +104,144 @@ def check_for_fit(views: Views) -> None:
                 f"view {view.name!r} has {never.size} feature(s) that are never observed: {labels}{more}; "
                 "drop these columns"
             )
+
+
+def _is_matrix(item: Any) -> bool:
+    if item is None or hasattr(item, "shape"):
+        return item is None or len(item.shape) >= 2
+    return isinstance(item, list | tuple) and len(item) > 0 and isinstance(item[0], list | tuple | np.ndarray)
+
+
+def _match(names: tuple[str, ...], raws: list[Any], schema: Schema, by_name: bool) -> tuple[tuple[str, ...], list[Any]]:
+    if by_name:
+        unknown = [name for name in names if name not in schema.names]
+        if unknown:
+            raise ValueError(f"view {unknown[0]!r} was not seen in fit; the model knows {list(schema.names)}")
+        return schema.names, [dict(zip(names, raws, strict=True)).get(name) for name in schema.names]
+    if len(raws) != len(schema.names):
+        raise ValueError(
+            f"expected {len(schema.names)} views as in fit, got {len(raws)}; pass None for a view that is missing"
+        )
+    return schema.names, raws
+
+
+def _split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list[Any]:
+    if single:
+        return [observed]
+    if isinstance(observed, Mapping):
+        masks = {str(name): mask for name, mask in observed.items()}
+        unknown = [name for name in masks if name not in names]
+        if unknown:
+            raise ValueError(f"observed names the view {unknown[0]!r}, but the views are {list(names)}")
+        return [masks.get(name) for name in names]
+    if not isinstance(observed, list | tuple) or len(observed) != len(names):
+        got = len(observed) if isinstance(observed, list | tuple) else type(observed).__name__
+        raise ValueError(f"observed must be a list or dict with one mask for each of the {len(names)} views, got {got}")
+    return list(observed)
+
+
+def _read_one(raw: Any, mask: Any, name: str) -> Frame | None:
+    if raw is None:
+        return None
+    frame = read_frame(raw, name) if is_frame(raw) else Frame(_read_values(raw, name))
+    if frame.values.ndim != 2:
+        raise ValueError(
+            f"view {name!r} must be a 2-D array (samples x features), got {frame.values.ndim} dimension(s)"
+        )
+    return frame if mask is None else replace(frame, observed=read_mask(mask, frame, name))
+
+
+def _read_values(raw: Any, name: str) -> Array:
+    """The numbers of an array in floating point; NaN where a masked array says that there is none."""
+    if sparse.issparse(raw):
+        if raw.dtype.kind not in "biuf":
+            raise _not_real(raw.dtype, name)
+        return sparse.csr_array(raw, dtype=_float_dtype(raw.dtype))
+    if isinstance(raw, np.ma.MaskedArray):
+        plain = _numeric(raw.data, name)
+        return np.where(np.ma.getmaskarray(raw), np.asarray(np.nan, dtype=plain.dtype), plain)
+    if array_api_compat.is_array_api_obj(raw) and not isinstance(raw, np.ndarray):
+        xp = namespace(raw)
+        if xp.isdtype(raw.dtype, "complex floating"):
+            raise _not_real(raw.dtype, name)
+        return raw if is_floating(raw) else xp.astype(raw, xp.float64)
+    try:
+        return _numeric(np.asarray(raw), name)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(f"view {name!r} must be a 2-D array, got rows of different lengths") from None
+
+
+def _numeric(values: np.ndarray, name: str) -> np.ndarray:
+    if values.dtype.kind in "biuf":
+        return values.astype(_float_dtype(values.dtype), copy=False)
+    try:
+        if values.dtype.kind != "O":
+            raise TypeError
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise _not_real(values.dtype, name) from None
+
+
+def _not_real(dtype: Any, name: str) -> ValueError:
+    return ValueError(f"view {name!r} must hold real numbers, got {dtype}; encode or drop what is not numeric")
+
+
+def _float_dtype(dtype: Any) -> Any:
+    return np.float32 if dtype == np.float32 else np.float64
+
+
+def _common_dtype(values: Sequence[Array]) -> str:
+    return "float32" if all(str(v.dtype).endswith("float32") for v in values) else "float64"
+
+
+def _check_there(frames: Sequence[Frame | None], names: tuple[str, ...], lacking_allowed: bool) -> None:
+    """Refuse views that are None where they must not be, come from several array libraries or have no samples."""
+    there = [frame.values for frame in frames if frame is not None]
+    if not there:
+        raise ValueError("expected at least one view, got only None; pass the samples of one view or more")
+    if len(there) < len(names) and not lacking_allowed:
+        lacking = [name for name, frame in zip(names, frames, strict=True) if frame is None]
+        raise ValueError(f"view {lacking[0]!r} is None, but fit needs its features; pass its samples, or leave it out")
+    libraries = sorted({namespace(values).__name__.split(".")[-1] for values in there})
+    if len(libraries) > 1:
+        raise ValueError(f"expected views of one array library, got {' and '.join(libraries)}; convert them to one")
+    if all(values.shape[0] == 0 for values in there):
+        raise ValueError("expected at least one sample, got views without rows")
+
+
+def _conform(frames: list[Frame | None], schema: Schema) -> list[Frame | None]:
+    """Check widths, and bring named columns into the order of the fit."""
+    out: list[Frame | None] = []
+    for frame, name, width, columns in zip(frames, schema.names, schema.n_features, schema.feature_names, strict=True):
+        if frame is not None and frame.columns and columns:
+            order = column_order(frame.columns, columns)
+            if order is None:
+                odd = [c for c in (*columns, *frame.columns) if frame.columns.count(c) != columns.count(c)]
+                raise ValueError(f"view {name!r} must have the {width} columns of the fit; see {odd[:3]}")
+            frame = frame if frame.columns == columns else frame.take_columns(order)
+        if frame is not None and frame.values.shape[1] != width:
+            raise ValueError(f"view {name!r} had {width} features in fit, got {frame.values.shape[1]}")
+        out.append(frame)
+    return out
+
+
+def _view(name: str, frame: Frame, dtype: str) -> View:
+    if sparse.issparse(frame.values):
+        values, mask = sparse_mask(replace(frame, values=frame.values.astype(dtype, copy=False)), name)
+    else:
+        xp = namespace(frame.values)
+        values, mask = dense_mask(replace(frame, values=xp.astype(frame.values, getattr(xp, dtype), copy=False)), name)
+    return View(name, values, mask, frame.columns)
+
+
+def _absent(schema: Schema, position: int, reference: Array, dtype: str) -> View:
+    """A view that all samples lack; sparse where that is possible, so that its width costs nothing."""
+    name, columns = schema.names[position], schema.feature_names[position]
+    shape = (int(reference.shape[0]), schema.n_features[position])
+    if sparse.issparse(reference) or isinstance(reference, np.ndarray):
+        return View(name, sparse.csr_array(shape, dtype=dtype), np.zeros((shape[0], 1), dtype=bool), columns)
+    xp, device = namespace(reference), array_api_compat.device(reference)
+    X = xp.zeros(shape, dtype=getattr(xp, dtype), device=device)
+    return View(name, X, xp.zeros((shape[0], 1), dtype=xp.bool, device=device), columns)

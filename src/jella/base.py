@@ -1,0 +1,194 @@
+"""What every estimator shares, whatever its method: reading and checking views, scaling, names, labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import validate_data
+
+from jella.arrays import Array, like, to_numpy
+from jella.labels import kmeans, unit_rows
+from jella.scaling import Scaling
+from jella.views import Schema, Views, check_for_fit, is_single, read_views
+from jella.views.frames import is_frame
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Views on their way into a fit."""
+
+    views: Views  # as read, all samples
+    kept: np.ndarray  # (n,) samples with something observed
+    used: Views  # the kept samples, in the user's units
+    scaling: Scaling
+    scaled: Views  # the kept samples, in the scale of the model
+
+
+def has_clusters(self: BaseMultiView) -> bool:
+    """Condition of the methods that need a number of clusters."""
+    if self.n_clusters is None:
+        raise AttributeError(f"{type(self).__name__} has no labels without a number of clusters; set n_clusters")
+    return True
+
+
+class BaseMultiView(BaseEstimator):
+    """Reading, checking, scaling and naming views, and k-means labels."""
+
+    #: k-means on rows of unit norm
+    _labels_from_unit_rows = False
+
+    n_clusters: int | None
+    scale: str
+    view_weights: Any
+    n_init: int
+    on_empty: str
+    random_state: Any
+
+    def _prepare(self, X: Any, observed: Any, *, nonnegative: bool = False) -> Prepared:
+        """Read, check and scale the views of a fit."""
+        views = self._read(X, observed, reset=True)
+        check_for_fit(views)
+        kept = self._kept(views)
+        used = views if kept.all() else views.take(kept)
+        self._check_n_clusters(used.n_samples)
+        if nonnegative:
+            self._refuse_negative(used)
+        scaling = Scaling.learn(used, self.scale, self.view_weights)
+        scaled = scaling.apply(used)
+        if nonnegative:
+            self._refuse_negative(scaled)
+        return Prepared(views, kept, used, scaling, scaled)
+
+    def _remember(self, X: Any, prepared: Prepared) -> None:
+        """Set what later calls need to know of the views of the fit."""
+        views = prepared.views
+        self._schema = Schema.of(views, X)
+        self._sample_names = views.sample_names
+        self.scaling_ = prepared.scaling
+        self.view_names_in_ = list(views.names)
+        self.dropped_ = [views.label(int(row)) for row in np.flatnonzero(~prepared.kept)]
+
+    def _read(self, X: Any, observed: Any, reset: bool) -> Views:
+        schema = None if reset else self._schema
+        if schema is not None and schema.is_single != is_single(X):
+            got = "one array" if is_single(X) else "a collection of views"
+            raise ValueError(f"expected the {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
+        # torch, cupy and masked arrays: validate_data would copy them to plain NumPy
+        foreign = (is_array_api_obj(X) and not isinstance(X, np.ndarray)) or isinstance(X, np.ma.MaskedArray)
+        if is_single(X) and not foreign:
+            X = self._checked_single(X, reset)
+            return read_views(X, observed, schema)
+        views = read_views(X, observed, schema)
+        if reset:
+            self._remember_features(views)
+        return views
+
+    def _checked_single(self, X: Any, reset: bool) -> Any:
+        """A plain 2-D array is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
+        if is_frame(X):
+            read_views(X)  # names the columns that are not numbers
+        try:
+            checked = validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            raise ValueError(f"the data must hold real numbers ({error}); encode or drop what is not numeric") from None
+        return X if is_frame(X) else checked
+
+    def _remember_features(self, views: Views) -> None:
+        self.n_features_in_ = views.n_features
+        names = [view.feature_names for view in views]
+        if all(columns is not None for columns in names):
+            self.feature_names_in_ = np.array([c for columns in names for c in columns or ()], dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _kept(self, views: Views) -> np.ndarray:
+        """Samples with something observed; what happens to the others is on_empty's."""
+        if self.on_empty not in ("raise", "drop"):
+            raise ValueError(f"on_empty must be 'raise' or 'drop', got {self.on_empty!r}")
+        kept = np.asarray(views.presence().any(axis=1))
+        if self.on_empty == "raise" and not kept.all():
+            empty = np.flatnonzero(~kept)
+            more = f" and {empty.size - 5} more" if empty.size > 5 else ""
+            named = ", ".join(views.label(row) for row in empty[:5])
+            raise ValueError(f"sample {named}{more} is missing in every view; remove it or set on_empty='drop'")
+        return kept
+
+    def _refuse_negative(self, views: Views) -> None:
+        for view in views:
+            smallest = float(view.X.min()) if view.is_sparse else float(views.xp.min(view.X))
+            if smallest < 0:
+                raise ValueError(
+                    f"Negative values in data passed to {type(self).__name__}: it needs non-negative data, but view "
+                    f"{view.name!r} goes down to {smallest:.3g}; shift it, or use a method without sign constraints"
+                )
+
+    def _check_n_clusters(self, n_samples: int) -> None:
+        if self.n_clusters is None:
+            return
+        check_scalar(self.n_clusters, "n_clusters", int | np.integer, min_val=1)
+        if self.n_clusters > n_samples:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the {n_samples} samples; choose fewer clusters"
+            )
+
+    def _with_names(self, W: Array, sample_names: Any) -> Any:
+        """The embedding, as a DataFrame on the samples' names where set_output asks for pandas."""
+        config = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if config != "pandas" or sample_names is None:
+            return W
+        import pandas as pd
+
+        return pd.DataFrame(to_numpy(W), index=sample_names, columns=self.get_feature_names_out())
+
+    def _set_labels(self, W: np.ndarray, kept: np.ndarray) -> None:
+        """k-means on the embedding of the kept samples; -1 for the others."""
+        for name in ("labels_", "kmeans_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if self.n_clusters is None:
+            return
+        self.kmeans_ = kmeans(self._for_labels(W), self.n_clusters, self.n_init, self.random_state)
+        self.labels_ = np.full(kept.size, -1, dtype=np.intp)
+        self.labels_[kept] = self.kmeans_.labels_
+
+    def _for_labels(self, W: np.ndarray) -> np.ndarray:
+        return unit_rows(W) if self._labels_from_unit_rows else W
+
+    def _nearest_clusters(self, W: np.ndarray) -> np.ndarray:
+        """Nearest cluster of every row, -1 for rows of NaN."""
+        labels = np.full(W.shape[0], -1, dtype=np.intp)
+        known = ~np.isnan(W).any(axis=1)
+        labels[known] = self.kmeans_.predict(self._for_labels(W[known]))
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def spread(W: Array, kept: np.ndarray) -> Array:
+    """Rows of W at the samples that were kept, NaN at the others."""
+    if kept.all():
+        return W
+    full = np.full((kept.size, W.shape[1]), np.nan)
+    full[kept] = to_numpy(W)
+    return like(full, W)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from whatever scikit-learn users pass as random_state."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)

@@ -1,0 +1,73 @@
+"""Every Python block of the documentation runs, page by page; public things are documented."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jella
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_blocks_run(page):
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    names: dict[str, object] = {"__name__": "docs"}
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), names)
+
+
+def test_the_page_on_own_methods_keeps_its_promise():
+    page = (ROOT / "docs" / "your-own-method.md").read_text()
+    for name in ("SoftCap", "CappedParts"):
+        body = re.search(rf"^class {name}.*?(?=^\w)", page, flags=re.MULTILINE | re.DOTALL)
+        assert body is not None
+        assert len(body.group(0).strip().splitlines()) < 30
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def _public():
+    for module in (jella, jella.datasets, jella.metrics, jella.terms):
+        for name in getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) or (inspect.isfunction(thing) and thing.__module__.startswith("jella")):
+                yield pytest.param(thing, id=f"{module.__name__}.{name}")
+
+
+@pytest.mark.parametrize("thing", list(_public()))
+def test_public_things_are_documented_and_called_simply(thing):
+    assert thing.__doc__
+    parameters = inspect.signature(thing).parameters.values()
+    positional = [p for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    if not thing.__module__.endswith("result") and not thing.__module__.endswith("problem"):
+        assert len(positional) <= 3, positional
+    for name, method in inspect.getmembers(thing, inspect.isfunction):
+        if not name.startswith("_") and method.__module__.startswith("jella"):
+            assert method.__doc__, name
+
+
+def test_importing_is_light():
+    """Nothing heavy loads with `import jella`; names load what they need when asked for."""
+    code = (
+        "import sys, jella; heavy = {'sklearn', 'pandas', 'scipy', 'matplotlib', 'torch'} & set(sys.modules); "
+        "assert not heavy, heavy; jella.MVLIV; assert 'pandas' not in sys.modules and 'sklearn' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = jella.nothing
+    assert set(jella.__all__) <= set(dir(jella))
