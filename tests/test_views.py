@@ -188,6 +188,8 @@ def test_the_mask_is_the_smallest_that_tells_all(mask, way):
     view = read_views([X], None if observed is None else [observed])[0]
     rowwise = np.array_equal(mask.any(axis=1), mask.all(axis=1))
     assert view.mask.shape == ((1, 1) if mask.all() else (n, 1) if rowwise else (n, d))
+    assert view.is_complete == mask.all()
+    assert view.is_rowwise == (rowwise or d == 1)
     assert np.array_equal(full_mask(view), mask)
     assert np.array_equal(dense(view), np.where(mask, values, 0.0))
     assert view.is_sparse == (way == "sparse" and rowwise)
@@ -535,6 +537,25 @@ def test_views_that_are_lacking_after_the_fit():
         assert np.allclose(found, expected, atol=1e-12)
     sparse_fit = model().fit({"a": left, "b": sparse.csr_array(right)})
     assert sparse_fit.transform({"a": left[4:]}).shape == (N - 4, 2)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_a_sample_alone_is_embedded_and_completed_as_among_others(wrap):
+    left, right = holed()
+    fitted = model().fit([wrap(left), wrap(right)])
+    together = fitted.transform([wrap(left), wrap(right)])
+    completed = [to_dense(view) for view in fitted.complete([wrap(left), wrap(right)])]
+    for i in (0, 5, 10):
+        lone = [wrap(left[i : i + 1]), wrap(right[i : i + 1])]
+        assert np.allclose(fitted.transform(lone)[0], together[i], atol=1e-9)
+        for ours, theirs in zip(fitted.complete(lone), completed, strict=True):
+            assert np.allclose(to_dense(ours)[0], theirs[i], atol=1e-9)
+    absent = fitted.complete([None, wrap(right[:1])])[0]
+    assert np.allclose(to_dense(absent)[0], completed[0][0], atol=1e-9)
+
+
+def to_dense(view):
+    return view.toarray() if sparse.issparse(view) else np.asarray(view)
 
 
 def containers():

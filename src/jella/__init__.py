@@ -9,7 +9,12 @@ from jella._version import __version__
 
 if TYPE_CHECKING:
     from jella import datasets, metrics, terms
+    from jella.methods.daimc import DAIMC
     from jella.methods.generic import JELLA
+    from jella.methods.imcl import IMCL
+    from jella.methods.img import IMG
+    from jella.methods.imlbdr import IMLBDR
+    from jella.methods.irmkmc import IRMKMC
     from jella.methods.mvliv import MVLIV
     from jella.methods.pvc import PVC
     from jella.problem import Problem
@@ -19,6 +24,11 @@ if TYPE_CHECKING:
 # public name -> module it lives in; loaded when first asked for, so that `import jella` stays quick
 _HOME = {
     "JELLA": "jella.methods.generic",
+    "DAIMC": "jella.methods.daimc",
+    "IMCL": "jella.methods.imcl",
+    "IMG": "jella.methods.img",
+    "IMLBDR": "jella.methods.imlbdr",
+    "IRMKMC": "jella.methods.irmkmc",
     "MVLIV": "jella.methods.mvliv",
     "PVC": "jella.methods.pvc",
     "Problem": "jella.problem",
@@ -33,6 +43,11 @@ _HOME = {
 }
 
 __all__ = [
+    "DAIMC",
+    "IMCL",
+    "IMG",
+    "IMLBDR",
+    "IRMKMC",
     "JELLA",
     "MVLIV",
     "PVC",

@@ -49,6 +49,7 @@ class BaseMultiView(BaseEstimator):
     n_init: int
     on_empty: str
     random_state: Any
+    embedding_: Array
 
     def _prepare(self, X: Any, observed: Any, *, nonnegative: bool = False) -> Prepared:
         """Read, check and scale the views of a fit."""
@@ -148,16 +149,22 @@ class BaseMultiView(BaseEstimator):
 
         return pd.DataFrame(to_numpy(W), index=sample_names, columns=self.get_feature_names_out())
 
-    def _set_labels(self, W: np.ndarray, kept: np.ndarray) -> None:
-        """k-means on the embedding of the kept samples; -1 for the others."""
+    def _set_labels(self, kept: np.ndarray) -> None:
+        """Labels of the kept samples where there is a number of clusters; -1 for the others."""
         for name in ("labels_", "kmeans_"):
-            if hasattr(self, name):
+            if name in vars(self):
                 delattr(self, name)
-        if self.n_clusters is None:
-            return
+        if self.n_clusters is not None:
+            self.labels_ = np.full(kept.size, -1, dtype=np.intp)
+            self.labels_[kept] = self._find_labels()
+
+    def _find_labels(self) -> np.ndarray:
+        """k-means on the embedding."""
+        assert self.n_clusters is not None
+        W = to_numpy(self.embedding_)
+        W = W[~np.isnan(W).any(axis=1)]
         self.kmeans_ = kmeans(self._for_labels(W), self.n_clusters, self.n_init, self.random_state)
-        self.labels_ = np.full(kept.size, -1, dtype=np.intp)
-        self.labels_[kept] = self.kmeans_.labels_
+        return np.asarray(self.kmeans_.labels_)
 
     def _for_labels(self, W: np.ndarray) -> np.ndarray:
         return unit_rows(W) if self._labels_from_unit_rows else W

@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from jella.arrays import Array, like, namespace
 from jella.plan import choose_update
+from jella.problem import Problem
 from jella.quadratic import embedding_on_observed
 from jella.residuals import ViewData
-from jella.terms.base import Term
 from jella.updates import Update
 
 
-def embed(data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Term], start: Array | None = None) -> Array:
+def embed(
+    data: Sequence[ViewData],
+    bases: Sequence[Array],
+    problem: Problem,
+    loss_state: Any = None,
+    start: Array | None = None,
+) -> Array:
     """Each sample's exact embedding (n, r) from what was observed of it.
 
     Terms that couple samples are left out: they speak of the samples of the fit.
     """
-    terms = [term for term in terms if term.separable]
-    update = choose_update(terms, "embedding")
+    alone = replace(problem, embedding=tuple(term for term in problem.embedding if term.separable))
+    chosen = problem.loss.choose(data, bases, alone.embedding, loss_state)
+    if chosen is not None:
+        return chosen
+    update = choose_update(alone.embedding, "embedding")
     if start is None:
         start = like(np.zeros((data[0].X.shape[0], bases[0].shape[1])), bases[0])
-    return update_by_parts(update, data, bases, terms, start)
+    return update_by_parts(update, data, bases, alone, start)
 
 
 def update_by_parts(
-    update: Update, data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Term], W: Array
+    update: Update,
+    data: Sequence[ViewData],
+    bases: Sequence[Array],
+    problem: Problem,
+    W: Array,
+    row_weights: Sequence[Array] | None = None,
 ) -> Array:
     """The W-step of Algorithm 2: an update on each group of samples that share their quadratic."""
     xp = namespace(W)
     rows, pieces = [], []
-    for part in embedding_on_observed(data, bases):
+    for part in embedding_on_observed(data, bases, row_weights):
         start = W[part.rows, :] if isinstance(part.rows, slice) else xp.take(W, part.rows, axis=0)
-        pieces.append(update.apply(part.quadratic, terms, start))
+        pieces.append(update.apply(part.quadratic.scaled(problem.loss.weight), problem.embedding, start))
         rows.append(part.rows)
     if len(pieces) == 1:
         return pieces[0]

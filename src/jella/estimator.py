@@ -66,10 +66,11 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView
         """
         problem = self.declare()
         prepared = self._prepare(X, observed, nonnegative=problem.needs_nonnegative_data)
+        problem = self._with_labels(problem, y, prepared.kept)
         result = self._solve(prepared.scaled, problem, self._rank(prepared.scaled))
         self._remember(X, prepared)
         self._set_fitted(X, problem, result, prepared.kept)
-        self._set_labels(to_numpy(result.blocks.embedding), prepared.kept)
+        self._set_labels(prepared.kept)
         self._warn(result)
         return self
 
@@ -146,6 +147,10 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView
             )
         return int(self.n_components)
 
+    def _with_labels(self, problem: Problem, y: Any, kept: np.ndarray) -> Problem:
+        """The problem with what y says of the samples; most methods look at no labels."""
+        return problem
+
     # solving
 
     def _solve(self, views: Views, problem: Problem, rank: int) -> Result:
@@ -205,7 +210,8 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView
         return spread(self._embed_scaled(self.scaling_.apply(used)), kept)
 
     def _embed_scaled(self, views: Views) -> Array:
-        return embed([ViewData(view) for view in views], self._bases, self._problem.embedding)
+        data = [ViewData(view) for view in views]
+        return embed(data, self._bases, self._problem, self.result_.blocks.loss_state)
 
     def _predict_scaled(self, views: Views) -> list[Array]:
         """Every view as the model sees it, (n, d) each, from its observed part; in the user's units."""

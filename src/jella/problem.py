@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jella.arrays import Array, namespace
@@ -14,15 +14,21 @@ from jella.terms.constraints import Box
 
 @dataclass(frozen=True)
 class Blocks:
-    """The unknowns: one basis a view, the common embedding, and the states of terms with variables of their own."""
+    """The unknowns: one basis a view, the common embedding, and the states of parts with variables of their own."""
 
     bases: tuple[Array, ...]  # (d_v, r) each
     embedding: Array  # (n, r)
-    states: tuple[Any, ...] = ()  # basis terms (one state a view, or one where stacked), then embedding terms
+    basis_states: tuple[tuple[Any, ...], ...] = ()  # one a term, in it one a view
+    embedding_states: tuple[Any, ...] = ()  # one a term
+    loss_state: Any = None
 
     def stacked(self) -> Array:
         """All bases on top of each other, (Σ d_v, r)."""
         return namespace(*self.bases).concat(list(self.bases), axis=0)
+
+    def states_of_basis(self, v: int) -> list[Any]:
+        """States of the basis terms at view v."""
+        return [states[v] for states in self.basis_states]
 
 
 @dataclass(frozen=True)
@@ -34,11 +40,14 @@ class Problem:
     loss : Loss
     basis, embedding : tuples of Term
         Regularisers and constraints on every U_v, and on W.
+    normalise : callable, optional
+        Blocks -> equivalent blocks in a scale that the method prefers; taken where the objective does not rise.
     """
 
     loss: Loss = field(default_factory=Squared)
     basis: tuple[Term, ...] = ()
     embedding: tuple[Term, ...] = ()
+    normalise: Callable[[Blocks], Blocks] | None = None
 
     @property
     def is_separable(self) -> bool:
@@ -51,11 +60,6 @@ class Problem:
         return not self.basis and not self.embedding
 
     @property
-    def is_stacked(self) -> bool:
-        """Whether the bases of all views are tied to each other."""
-        return any(term.stacked for term in self.basis)
-
-    @property
     def needs_nonnegative_data(self) -> bool:
         """Whether both factors are non-negative, so that negative data could never be fitted."""
         return _is_nonnegative(self.basis) and _is_nonnegative(self.embedding)
@@ -65,31 +69,38 @@ class Problem:
         """Whether the embedding is constrained to be non-negative."""
         return _is_nonnegative(self.embedding)
 
-    def start_states(self, blocks: Blocks) -> tuple[Any, ...]:
-        """States of all terms before the first sweep."""
-        return tuple(term.start(B) for term, B in self._placed(blocks))
+    def start_states(self, blocks: Blocks) -> Blocks:
+        """The blocks with the states of all terms before the first sweep, where they have none yet."""
+        if len(blocks.basis_states) == len(self.basis) and len(blocks.embedding_states) == len(self.embedding):
+            return blocks
+        return replace(
+            blocks,
+            basis_states=tuple(tuple(term.start(U) for U in blocks.bases) for term in self.basis),
+            embedding_states=tuple(term.start(blocks.embedding) for term in self.embedding),
+        )
 
-    def refresh_states(self, blocks: Blocks) -> tuple[Any, ...]:
-        """States of all terms, their own variables minimised at these blocks."""
-        placed = self._placed(blocks)
-        return tuple(term.refresh(B, state) for (term, B), state in zip(placed, blocks.states, strict=True))
+    def refresh_states(self, blocks: Blocks) -> Blocks:
+        """The blocks with all terms' own variables minimised at them."""
+        basis = (
+            tuple(term.refresh(U, state) for U, state in zip(blocks.bases, states, strict=True))
+            for term, states in zip(self.basis, blocks.basis_states, strict=True)
+        )
+        pairs = zip(self.embedding, blocks.embedding_states, strict=True)
+        embedding = (term.refresh(blocks.embedding, state) for term, state in pairs)
+        return replace(blocks, basis_states=tuple(basis), embedding_states=tuple(embedding))
 
     def value_by_term(self, residuals: Sequence[Residual], blocks: Blocks) -> dict[str, float]:
         """Objective, part by part: 'loss', then 'basis.Term' and 'embedding.Term'."""
-        values = {"loss": self.loss.value(residuals)}
-        states = iter(blocks.states)
-        n_basis = sum(1 if term.stacked else len(blocks.bases) for term in self.basis)
-        for place, (term, B) in enumerate(self._placed(blocks)):
-            key = f"{'basis' if place < n_basis else 'embedding'}.{term.name}"
-            values[key] = values.get(key, 0.0) + term.value(B, next(states))
+        values = {"loss": self.loss.value(residuals, blocks.loss_state)}
+        for term, states in zip(self.basis, blocks.basis_states, strict=True):
+            if term.stacked:
+                values[f"basis.{term.name}"] = term.value(blocks.stacked())
+            else:
+                pairs = zip(blocks.bases, states, strict=True)
+                values[f"basis.{term.name}"] = sum(term.value(U, state) for U, state in pairs)
+        for term, state in zip(self.embedding, blocks.embedding_states, strict=True):
+            values[f"embedding.{term.name}"] = term.value(blocks.embedding, state)
         return values
-
-    def _placed(self, blocks: Blocks) -> Iterator[tuple[Term, Array]]:
-        for term in self.basis:
-            for B in [blocks.stacked()] if term.stacked else blocks.bases:
-                yield term, B
-        for term in self.embedding:
-            yield term, blocks.embedding
 
 
 def _is_nonnegative(terms: Sequence[Term]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import array_api_compat
 import numpy as np
@@ -11,26 +12,31 @@ import numpy as np
 from jella.arrays import Array, like, namespace
 from jella.residuals import Residual, ViewData
 from jella.rows import row_blocks
-from jella.views import Views
+from jella.terms.base import Operator, Term
+from jella.views import View, Views
 
 
 @dataclass(frozen=True)
 class Quadratic:
-    """Σ_i b_iᵀ A_i b_i − 2 c_iᵀ b_i over the rows b_i of a block B (m, r).
+    """Σ_i b_iᵀ A_i b_i − 2 c_iᵀ b_i + tr(BᵀKB) over a block B (m, r) with rows b_i.
 
     Attributes
     ----------
     gram : array (r, r), the same A for all rows, or (m, r, r), one for each row
     cross : array (m, r)
+    coupling : Operator, optional
+        K, which mixes rows.
     """
 
     gram: Array
     cross: Array
+    coupling: Operator | None = None
 
     def value(self, B: Array) -> float:
         """Value at B."""
         xp = namespace(B)
-        return float(xp.sum(B * (self.times(B) - 2.0 * self.cross)))
+        mixed = 0.0 if self.coupling is None else float(xp.sum(B * self.coupling.matmul(B)))
+        return float(xp.sum(B * (self.times(B) - 2.0 * self.cross))) + mixed
 
     def times(self, B: Array) -> Array:
         """Row i of B times A_i."""
@@ -38,11 +44,22 @@ class Quadratic:
             return B @ self.gram
         return (B[:, None, :] @ self.gram)[:, 0, :]
 
-    def with_ridge(self, weight: float) -> Quadratic:
-        """The quadratic with weight·‖B‖² added."""
-        if weight == 0:
-            return self
-        return Quadratic(self.gram + like(weight * np.eye(self.gram.shape[-1]), self.gram), self.cross)
+    def fold(self, terms: Sequence[Term], states: Sequence[Any], B: Array) -> Quadratic:
+        """The quadratic with all terms in it that are quadratic themselves, or bounded by a linear part at B."""
+        gram, cross, coupling = self.gram, self.cross, self.coupling
+        for term, state in zip(terms, states, strict=True):
+            if term.ridge > 0:
+                gram = gram + like(term.ridge * np.eye(gram.shape[-1]), gram)
+            linear = term.linear(B, state)
+            if linear is not None:
+                cross = cross + linear
+            if term.couples:
+                coupling = term.coupling(B, state)
+        return Quadratic(gram, cross, coupling)
+
+    def scaled(self, weight: float) -> Quadratic:
+        """The quadratic times a positive number."""
+        return self if weight == 1.0 else Quadratic(weight * self.gram, weight * self.cross, self.coupling)
 
 
 @dataclass(frozen=True)
@@ -59,9 +76,10 @@ def basis_with_completion(residual: Residual, U: Array, W: Array, relaxation: fl
     return Quadratic(gram, U @ gram + relaxation * residual.rmatmul(W))
 
 
-def basis_on_present(data: ViewData, W: Array) -> Quadratic:
-    """Algorithm 2, one view: the present samples alone."""
-    return Quadratic(data.keep_present(W).T @ W, data.times_transposed(W))
+def basis_on_present(data: ViewData, W: Array, weights: Array | None = None) -> Quadratic:
+    """Algorithm 2, one view: the present samples alone, each with its weight (n, 1)."""
+    weighted = W if weights is None else W * weights
+    return Quadratic(data.keep_present(weighted).T @ W, data.times_transposed(weighted))
 
 
 def embedding_with_completion(
@@ -76,20 +94,23 @@ def embedding_with_completion(
     return Quadratic(gram, cross)
 
 
-def embedding_on_observed(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterator[Part]:
+def embedding_on_observed(
+    data: Sequence[ViewData], bases: Sequence[Array], weights: Sequence[Array] | None = None
+) -> Iterator[Part]:
     """Algorithm 2, and the exact step on missing entries: each sample against what was observed of it.
 
-    Samples of equal availability share a gram; with missing entries every sample has its own, in blocks of samples.
+    Samples of equal availability share a gram; with missing entries or weights (n, 1) a view every sample has its own,
+    in blocks of samples.
     """
-    if all(view.view.is_rowwise for view in data):
+    if weights is None and all(view.view.is_rowwise for view in data):
         yield from _by_availability(data, bases)
     else:
-        yield from _by_sample(data, bases)
+        yield from _by_sample(data, bases, weights)
 
 
 def _by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterator[Part]:
     grams = [U.T @ U for U in bases]
-    cross = _observed_cross(data, bases, slice(None))
+    cross = _observed_cross(data, bases)
     presence = Views(tuple(d.view for d in data)).presence()
     patterns, which = np.unique(presence, axis=0, return_inverse=True)
     xp, device = namespace(cross), array_api_compat.device(cross)
@@ -102,22 +123,29 @@ def _by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterat
             yield Part(rows, Quadratic(gram, xp.take(cross, rows, axis=0)))
 
 
-def _by_sample(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterator[Part]:
+def _by_sample(data: Sequence[ViewData], bases: Sequence[Array], weights: Sequence[Array] | None) -> Iterator[Part]:
     r = bases[0].shape[1]
     pairs = [_pair_products(U) for U in bases]
     widest = max(max(d.X.shape[1] for d in data), r * r)
     for rows in row_blocks(data[0].X.shape[0], widest * 8, target=2**24):
-        flat = 0.0
-        for view, products in zip(data, pairs, strict=True):
-            mask = view.view.mask
-            weights = like(mask if view.view.is_complete else mask[rows, :], products)
-            if view.view.is_rowwise:
-                flat = flat + weights * namespace(products).sum(products, axis=0)[None, :]
-            else:
-                flat = flat + weights @ products
-        cross = _observed_cross(data, bases, rows)
-        flat = flat + 0.0 * cross[:, :1]  # a complete view alone would leave one row
+        D = [None] * len(data) if weights is None else [w[rows, :] for w in weights]
+        crosses = [_times(view.X[rows, :] @ U, w) for view, U, w in zip(data, bases, D, strict=True)]
+        grams = [_times(_flat_grams(d.view, p, rows), w) for d, p, w in zip(data, pairs, D, strict=True)]
+        cross, flat = sum(crosses[1:], start=crosses[0]), sum(grams[1:], start=grams[0])
         yield Part(rows, Quadratic(namespace(cross).reshape(flat, (cross.shape[0], r, r)), cross))
+
+
+def _times(array: Array, weights: Array | None) -> Array:
+    return array if weights is None else array * weights
+
+
+def _flat_grams(view: View, products: Array, rows: slice) -> Array:
+    """Gram Σ_j u_j u_jᵀ of every sample over the features it has in this view, (rows, r²)."""
+    xp = namespace(products)
+    if not view.is_rowwise:
+        return like(view.mask[rows, :], products) @ products
+    there = xp.broadcast_to(view.mask, (view.n_samples, 1))[rows, :]
+    return like(there, products) * xp.sum(products, axis=0)[None, :]
 
 
 def _pair_products(U: Array) -> Array:
@@ -125,7 +153,6 @@ def _pair_products(U: Array) -> Array:
     return namespace(U).reshape(U[:, :, None] * U[:, None, :], (U.shape[0], U.shape[1] ** 2))
 
 
-def _observed_cross(data: Sequence[ViewData], bases: Sequence[Array], rows: slice) -> Array:
-    whole = rows == slice(None)
-    terms = [d.times(U) if whole else d.X[rows, :] @ U for d, U in zip(data, bases, strict=True)]
+def _observed_cross(data: Sequence[ViewData], bases: Sequence[Array]) -> Array:
+    terms = [d.times(U) for d, U in zip(data, bases, strict=True)]
     return sum(terms[1:], start=terms[0])

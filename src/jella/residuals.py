@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+import numpy as np
+
 from jella.arrays import Array, inner, like, namespace, sqnorm
 from jella.rows import row_blocks
 from jella.views import View
@@ -26,6 +28,9 @@ class Residual(Protocol):
 
     def sqnorm(self) -> float:
         """‖R‖²."""
+
+    def row_sqnorms(self) -> tuple[Array, Array]:
+        """Squared norm of every row, (n,), and 1 where the sample is present, else 0, (n, 1)."""
 
 
 class ViewData:
@@ -50,6 +55,12 @@ class ViewData:
     def times_transposed(self, W: Array) -> Array:
         """X.T @ W, (d, r)."""
         return self.X.T @ W
+
+    def row_sqnorms(self) -> Array:
+        """Squared norm of every row of X, (n,)."""
+        if self.view.is_sparse:
+            return np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
+        return namespace(self.X).sum(self.X * self.X, axis=1)
 
     def keep_present(self, W: Array) -> Array:
         """W with the rows of absent samples set to zero."""
@@ -84,6 +95,18 @@ class RowResidual:
         model = inner(self.U.T @ self.U, self.present_W.T @ self.W)
         return max(self.data.total - 2.0 * cross + model, 0.0)
 
+    def row_sqnorms(self) -> tuple[Array, Array]:
+        """Formed block by block for a dense view; ‖x‖² − 2⟨w, xU⟩ + ‖Uw‖² for a sparse one."""
+        W, view = self.W, self.data.view
+        xp = namespace(W)
+        present = self.data.present if self.data.present is not None else xp.ones_like(W[:, :1])
+        if not view.is_sparse:
+            blocks = [xp.sum(block * block, axis=1) for _, block in residual_blocks(view, self.U, W)]
+            return xp.concat(blocks), present
+        model = xp.sum(self.present_W @ (self.U.T @ self.U) * W, axis=1)
+        squares = self.data.row_sqnorms() - 2.0 * xp.sum(W * self.data.times(self.U), axis=1) + model
+        return xp.where(squares > 0, squares, 0.0), present
+
 
 class EntryResidual:
     """Residual of a view with missing entries; formed once, block by block while the rows are in the cache."""
@@ -106,6 +129,12 @@ class EntryResidual:
     def sqnorm(self) -> float:
         """‖R‖²."""
         return self._sqnorm
+
+    def row_sqnorms(self) -> tuple[Array, Array]:
+        """Over the observed entries."""
+        xp = namespace(self.R)
+        squares = xp.sum(self.R * self.R, axis=1)
+        return squares, xp.ones_like(squares)[:, None]
 
 
 def residual_blocks(view: View, U: Array, W: Array) -> Iterator[tuple[slice, Array]]:

@@ -36,7 +36,7 @@ def held_out_rmse(views: Views, predict: Predict, scaling: Scaling, rng: np.rand
             total += float(np.sum(errors**2))
             count += errors.size
     if count == 0:
-        raise ValueError("nothing can be hidden to score on: every sample has a single observed value")
+        raise ValueError("nothing can be hidden to score on: no sample has two observed values")
     return float(np.sqrt(total / count))
 
 

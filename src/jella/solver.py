@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def solve(
     """
     data = [ViewData(view) for view in views]
     record = _Record()
-    current = evaluate(problem, data, replace(start, states=start.states or problem.start_states(start)))
+    current = evaluate(problem, data, problem.start_states(start))
     current, reason = _loop(problem, plan, data, current, relaxation, max_iter, tol, callbacks, record)
     if close and reason != "interrupted":
         current = _close(problem, data, current, record)
@@ -122,33 +123,47 @@ def _loop(
 
 def sweep(problem: Problem, plan: Plan, data: Sequence[ViewData], at: Iterate, relaxation: float) -> Iterate:
     """One round of U, W, the terms' own variables, and (in Algorithm 1, implicitly) Z."""
-    old, W = at.blocks.bases, at.blocks.embedding
+    old, W, weight = at.blocks.bases, at.blocks.embedding, problem.loss.weight
+    row_weights = problem.loss.row_weights(at.blocks.loss_state)
     if plan.completes:
         pairs = zip(at.residuals, old, strict=True)
         quadratics = [basis_with_completion(residual, U, W, relaxation) for residual, U in pairs]
     else:
-        quadratics = [basis_on_present(view, W) for view in data]
-    bases = _update_bases(problem, plan, quadratics, at.blocks)
+        quadratics = [basis_on_present(view, W, D) for view, D in zip(data, row_weights or repeat(None), strict=False)]
+    bases = _update_bases(problem, plan, [quadratic.scaled(weight) for quadratic in quadratics], at.blocks)
     if plan.completes:
-        quadratic = embedding_with_completion(at.residuals, old, W, bases, relaxation)
-        embedding = plan.embedding.apply(quadratic, problem.embedding, W)
+        quadratic = embedding_with_completion(at.residuals, old, W, bases, relaxation).scaled(weight)
+        embedding = plan.embedding.apply(quadratic, problem.embedding, W, at.blocks.embedding_states)
     else:
-        embedding = update_by_parts(plan.embedding, data, bases, problem.embedding, W)
-    blocks = Blocks(bases, embedding, at.blocks.states)
-    return evaluate(problem, data, replace(blocks, states=problem.refresh_states(blocks)))
+        embedding = update_by_parts(plan.embedding, data, bases, problem, W, row_weights)
+    for term in problem.embedding:
+        embedding = term.repair(embedding, W)
+    blocks = problem.refresh_states(replace(at.blocks, bases=bases, embedding=embedding))
+    return _normalised(problem, data, evaluate(problem, data, blocks))
 
 
 def evaluate(problem: Problem, data: Sequence[ViewData], blocks: Blocks) -> Iterate:
-    """Residuals and objective at blocks."""
+    """Residuals and objective at blocks; the loss's own variables are minimised there."""
     pairs = zip(data, blocks.bases, strict=True)
     residuals = tuple(view.residual(U, blocks.embedding) for view, U in pairs)
+    blocks = replace(blocks, loss_state=problem.loss.refresh(residuals, blocks.loss_state))
     return Iterate(blocks, residuals, problem.value_by_term(residuals, blocks))
+
+
+def _normalised(problem: Problem, data: Sequence[ViewData], at: Iterate) -> Iterate:
+    """The iterate in the scale that the method prefers, where that does not raise the objective."""
+    if problem.normalise is None:
+        return at
+    other = evaluate(problem, data, problem.normalise(at.blocks))
+    return other if other.value <= at.value else at
 
 
 def _update_bases(problem: Problem, plan: Plan, quadratics: Sequence[Quadratic], blocks: Blocks) -> tuple[Array, ...]:
     if not plan.basis.stacked:
-        pairs = zip(quadratics, blocks.bases, strict=True)
-        return tuple(plan.basis.apply(quadratic, problem.basis, U) for quadratic, U in pairs)
+        return tuple(
+            plan.basis.apply(quadratic, problem.basis, U, blocks.states_of_basis(v))
+            for v, (quadratic, U) in enumerate(zip(quadratics, blocks.bases, strict=True))
+        )
     stack = blocks.stacked()
     cross = namespace(stack).concat([quadratic.cross for quadratic in quadratics], axis=0)
     stack = plan.basis.apply(Quadratic(quadratics[0].gram, cross), problem.basis, stack)
@@ -171,11 +186,10 @@ def _close(problem: Problem, data: Sequence[ViewData], current: Iterate, record:
         return current
     blocks = current.blocks
     if problem.is_free:
-        bases = canonical_bases(blocks)
-        blocks = Blocks(bases, embed(data, bases, problem.embedding), blocks.states)
-    else:
-        blocks = replace(blocks, embedding=embed(data, blocks.bases, problem.embedding, blocks.embedding))
-    closed = evaluate(problem, data, replace(blocks, states=problem.refresh_states(blocks)))
+        blocks = replace(blocks, bases=canonical_bases(blocks))
+    start = None if problem.is_free else blocks.embedding
+    blocks = replace(blocks, embedding=embed(data, blocks.bases, problem, blocks.loss_state, start))
+    closed = evaluate(problem, data, problem.refresh_states(blocks))
     if record.values and closed.value <= current.value:
         record.values[-1] = closed.values
     return closed

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from jella.arrays import Array, like, namespace, solve_psd, to_numpy
 from jella.problem import Blocks, Problem
 from jella.solver import split_rows
+from jella.terms import Indicator
 from jella.views import View, Views
 
 #: below this many samples or features the start is computed through the smaller Gram matrix
@@ -24,7 +25,9 @@ def make_start(views: Views, problem: Problem, init: Any, rank: int, rng: np.ran
     ----------
     init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) a view
     """
-    if isinstance(init, str) and init == "svd":
+    if any(isinstance(term, Indicator) for term in problem.embedding) and isinstance(init, str):
+        blocks = _from_clusters(views, init, rank, rng)
+    elif isinstance(init, str) and init == "svd":
         blocks = _from_svd(views, problem, rank)
     elif isinstance(init, str) and init == "random":
         W = like(rng.standard_normal((views.n_samples, rank)), _dense_reference(views))
@@ -141,6 +144,30 @@ def _from_svd(views: Views, problem: Problem, rank: int) -> Blocks:
     if problem.has_nonnegative_embedding and not problem.needs_nonnegative_data:
         return _from_embedding(views, Q)
     return Blocks(split_rows(V, [view.n_features for view in views]), Q)
+
+
+def _from_clusters(views: Views, init: str, rank: int, rng: np.random.Generator) -> Blocks:
+    """For an indicator: k-means on the leading SVD scores, from far samples ('svd') or random ones."""
+    from sklearn.cluster import KMeans
+
+    if init not in ("svd", "random"):
+        raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
+    Q, s, _ = truncated_svd(views, rank)
+    scores = to_numpy(Q * s).astype(np.float64)
+    centres = far_samples(scores, rank) if init == "svd" else "random"
+    labels = KMeans(rank, init=centres, n_init=1, random_state=int(rng.integers(2**31))).fit(scores).labels_
+    return _from_embedding(views, like(np.eye(rank)[labels], _dense_reference(views)))
+
+
+def far_samples(scores: np.ndarray, k: int) -> np.ndarray:
+    """K rows, each the farthest from those before it, starting with the one farthest from the mean, (k, r)."""
+    distance = np.sum((scores - scores.mean(axis=0)) ** 2, axis=1)
+    chosen = [int(distance.argmax())]
+    distance = np.full(scores.shape[0], np.inf)
+    for _ in range(1, k):
+        distance = np.minimum(distance, np.sum((scores - scores[chosen[-1]]) ** 2, axis=1))
+        chosen.append(int(distance.argmax()))
+    return scores[chosen]
 
 
 def nonnegative_pair(Q: Array, s: Array, V: Array) -> tuple[Array, Array]:

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from jella.arrays import Array
+
+
+class Operator(Protocol):
+    """A symmetric positive semi-definite matrix (m, m) by its products."""
+
+    def matmul(self, B: Array) -> Array:
+        """K @ B, (m, r)."""
+
+
+class LowRankOperator(Protocol):
+    """K = Y Yᵀ with few columns: it can be inverted in closed form."""
+
+    factor: Array  # Y, (m, q)
+
+    def matmul(self, B: Array) -> Array:
+        """K @ B, (m, r)."""
 
 
 class Term(ABC):
@@ -24,6 +40,10 @@ class Term(ABC):
     homogeneous: ClassVar[bool] = False
     #: needs the bases of all views at once, stacked (Σ d_v, r)
     stacked: ClassVar[bool] = False
+    #: enters its block through an operator that mixes rows, offered by `coupling`
+    couples: ClassVar[bool] = False
+    #: enters its block through `linear` alone, as a bound that touches it at the current block
+    linearises: ClassVar[bool] = False
     #: order in which proxes of several terms are applied
     order: ClassVar[int] = 9
 
@@ -35,6 +55,18 @@ class Term(ABC):
     def ridge(self) -> float:
         """Weight of ‖B‖² that the term adds, 0 for most."""
         return 0.0
+
+    def coupling(self, B: Array, state: Any) -> Operator:
+        """The operator K of a term that is tr(BᵀKB) − 2 tr(LᵀB) in its block; for terms that couple."""
+        raise NotImplementedError(f"{self.name} does not couple rows")
+
+    def linear(self, B: Array, state: Any) -> Array | None:
+        """The L of tr(BᵀKB) − 2 tr(LᵀB), (m, r), or None where there is none."""
+        return None
+
+    def repair(self, new: Array, old: Array) -> Array:
+        """The updated block, put right where the update must not have gone; never worse than the old block."""
+        return new
 
     def project(self, B: Array) -> Array:
         """The nearest point that meets the constraint; B itself for a regulariser."""
@@ -74,28 +106,29 @@ class Proximable(Term):
 
 def why_not_joint(terms: Sequence[Term]) -> str | None:
     """Why these terms have no common proximal operator, or None where they have one."""
+    terms = [term for term in terms if not is_folded(term)]
     for term in terms:
-        if not isinstance(term, Proximable) and not is_ridge(term):
+        if not isinstance(term, Proximable):
             return f"{term.name} offers no proximal operator"
-    whole = [term for term in terms if not term.elementwise and not is_ridge(term)]
+    whole = [term for term in terms if not term.elementwise]
     if len(whole) > 1:
         return f"{whole[0].name} and {whole[1].name} have no joint proximal operator: at most one of them can be used"
     for term in whole:
         for other in terms:
-            if other is not term and not is_ridge(other) and not (term.homogeneous and other.homogeneous):
+            if other is not term and not (term.homogeneous and other.homogeneous):
                 odd = other if term.homogeneous else term
                 return f"{term.name} and {other.name} have no joint proximal operator: {odd.name} is not homogeneous"
     return None
 
 
 def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
-    """The proximal operator of the sum of the terms that are not ridges.
+    """The proximal operator of the sum of the terms that are not folded into the quadratic.
 
     Entrywise terms compose in their order (shrink, then clip); a norm over groups of entries may follow shrinking
     and a sign constraint, because both keep its groups' directions.
     """
     ordered = sorted(terms, key=lambda term: term.order)
-    chain = [term for term in ordered if isinstance(term, Proximable) and not is_ridge(term)]
+    chain = [term for term in ordered if isinstance(term, Proximable) and not is_folded(term)]
 
     def prox(B: Array, step: Any) -> Array:
         for term in chain:
@@ -105,11 +138,6 @@ def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
     return prox
 
 
-def is_ridge(term: Term) -> bool:
-    """Whether the term is nothing but a ridge."""
-    return term.ridge > 0
-
-
-def total_ridge(terms: Sequence[Term]) -> float:
-    """Weight of ‖B‖² over all terms."""
-    return sum(term.ridge for term in terms)
+def is_folded(term: Term) -> bool:
+    """Whether the term enters its block through the quadratic alone, so that no update meets it."""
+    return term.ridge > 0 or term.couples or term.linearises

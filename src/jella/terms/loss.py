@@ -4,20 +4,46 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from jella.residuals import Residual
+from jella.arrays import Array
+from jella.residuals import Residual, ViewData
 
 
 class Loss(ABC):
-    """How far the observed entries are from the product of embedding and bases."""
+    """How far the observed entries are from the product of embedding and bases.
+
+    A loss that is not a sum of squares is bounded by one at the current residuals: `row_weights` gives the weight of
+    every sample in every view, and `refresh` what it is computed from.
+    """
 
     #: whether over-relaxation of the completed data makes sense for it
     allows_sor: ClassVar[bool] = True
+    #: whether single entries may be missing, or whole samples of a view only
+    allows_entries: ClassVar[bool] = True
 
     @abstractmethod
-    def value(self, residuals: Sequence[Residual]) -> float:
+    def value(self, residuals: Sequence[Residual], state: Any = None) -> float:
         """Value, from the residual of every view."""
+
+    @property
+    def weight(self) -> float:
+        """What the squared residuals are multiplied by."""
+        return 1.0
+
+    def refresh(self, residuals: Sequence[Residual], state: Any) -> Any:
+        """State of the loss's own variables, minimised at the residuals."""
+        return state
+
+    def row_weights(self, state: Any) -> list[Array] | None:
+        """Weight of every sample in every view, (n, 1) each, or None where all are one."""
+        return None
+
+    def choose(
+        self, data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Any], state: Any
+    ) -> Array | None:
+        """Embedding of samples by the loss itself, where a bound by squares would be less than exact; else None."""
+        return None
 
     @property
     def name(self) -> str:
@@ -25,10 +51,11 @@ class Loss(ABC):
         return type(self).__name__
 
     def __repr__(self) -> str:
-        return f"{self.name}()"
+        shown = ", ".join(f"{key}={value!r}" for key, value in sorted(vars(self).items()))
+        return f"{self.name}({shown})"
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash(type(self))
+        return hash((type(self), tuple(sorted(vars(self).items()))))

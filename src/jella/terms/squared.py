@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from jella.residuals import Residual
+from jella.terms.checks import positive
 from jella.terms.loss import Loss
 
 
 class Squared(Loss):
-    """Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖², the loss of most published methods."""
+    """scale · Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖², the loss of most published methods.
 
-    def value(self, residuals: Sequence[Residual]) -> float:
-        """Sum of the squared residuals over the observed entries of all views."""
-        return sum(residual.sqnorm() for residual in residuals)
+    Parameters
+    ----------
+    scale : float
+        1, or 1/2 for methods that are published so.
+    """
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = positive(scale, "Squared scale")
+
+    @property
+    def weight(self) -> float:
+        """The scale."""
+        return self.scale
+
+    def value(self, residuals: Sequence[Residual], state: Any = None) -> float:
+        """Scaled sum of the squared residuals over the observed entries of all views."""
+        return self.scale * sum(residual.sqnorm() for residual in residuals)

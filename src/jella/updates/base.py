@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from jella.arrays import Array
 from jella.quadratic import Quadratic
-from jella.terms.base import Term
+from jella.terms.base import Term, is_folded
 
 
 class Update(ABC):
@@ -23,9 +23,16 @@ class Update(ABC):
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Why these terms cannot be handled, naming them; None where they can."""
 
-    @abstractmethod
-    def apply(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+    def apply(
+        self, quadratic: Quadratic, terms: Sequence[Term], start: Array, states: Sequence[Any] | None = None
+    ) -> Array:
         """The new block (m, r), from the current one; its value is never higher."""
+        folded = quadratic.fold(terms, states or [None] * len(terms), start)
+        return self.minimise(folded, [term for term in terms if not is_folded(term)], start)
+
+    @abstractmethod
+    def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+        """The same, when all terms that are quadratic themselves are in the quadratic already."""
 
     def between_sweeps(self) -> Update:
         """The update as the loop uses it: one that iterates may stop early there, since the next sweep goes on."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from jella.arrays import Array, namespace
 from jella.quadratic import Quadratic
-from jella.terms.base import Term, is_ridge, joint_prox, total_ridge
+from jella.terms.base import Term, is_folded, joint_prox
 from jella.updates.base import Update
 
 #: a block is solved when no coordinate moves by more than this share of the largest entry
@@ -35,13 +35,12 @@ class CoordinateDescent(Update):
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms that couple the entries of a row or column."""
-        odd = [term.name for term in terms if not term.elementwise]
+        odd = [term.name for term in terms if term.couples or not (term.elementwise or is_folded(term))]
         return f"coordinate descent cannot take {odd[0]}, which is not a sum over entries" if odd else None
 
-    def apply(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+    def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
         """The minimiser to TOLERANCE, or the last of MAX_SWEEPS cycles."""
-        quadratic = quadratic.with_ridge(total_ridge(terms))
-        prox = joint_prox([term for term in terms if not is_ridge(term)])
+        prox = joint_prox(terms)
         xp = namespace(start)
         gram, cross = quadratic.gram, xp.asarray(quadratic.cross.T, copy=True)
         B = xp.asarray(start.T, copy=True)  # (r, m): a coordinate of all rows is contiguous

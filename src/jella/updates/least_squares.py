@@ -6,23 +6,23 @@ from collections.abc import Sequence
 
 from jella.arrays import Array, solve_psd
 from jella.quadratic import Quadratic
-from jella.terms.base import Term, is_ridge, total_ridge
+from jella.terms.base import Term, is_folded
 from jella.updates.base import Update
 
 
 class LeastSquares(Update):
-    """B = C (A + weight·I)†, row by row where every row has its own A."""
+    """B = B₀ + (C − B₀A)A†, row by row where every row has its own A."""
 
     rank = 0
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
-        """Anything but ridges."""
-        odd = [term.name for term in terms if not is_ridge(term)]
+        """Anything but ridges and linear parts."""
+        odd = [term.name for term in terms if term.couples or not is_folded(term)]
         return f"least squares cannot take {odd[0]}" if odd else None
 
-    def apply(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
-        """The minimiser (of least norm, where it is not unique)."""
-        quadratic = quadratic.with_ridge(total_ridge(terms))
+    def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+        """The minimiser nearest to the current block: what the data do not determine stays as it is."""
+        change = quadratic.cross - quadratic.times(start)
         if quadratic.gram.ndim == 2:
-            return solve_psd(quadratic.gram, quadratic.cross)
-        return solve_psd(quadratic.gram, quadratic.cross[:, None, :])[:, 0, :]
+            return start + solve_psd(quadratic.gram, change)
+        return start + solve_psd(quadratic.gram, change[:, None, :])[:, 0, :]

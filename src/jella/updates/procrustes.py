@@ -24,6 +24,6 @@ class Procrustes(Update):
             return f"the Procrustes step takes Orthonormal alone, not {odd[0]}"
         return None if terms else "the Procrustes step needs Orthonormal"
 
-    def apply(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+    def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
         """The polar factor of the cross product."""
         return Orthonormal().project(quadratic.cross)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jella.arrays import Array, namespace, sqnorm
 from jella.quadratic import Quadratic
-from jella.terms.base import Term, is_ridge, joint_prox, total_ridge, why_not_joint
+from jella.terms.base import Term, joint_prox, why_not_joint
 from jella.updates.base import Update
 
 TOLERANCE = 1e-7
@@ -21,12 +21,13 @@ class ProxGradient(Update):
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms without a joint proximal operator."""
-        return why_not_joint(terms)
+        mixing = [term.name for term in terms if term.couples]
+        return (
+            f"the proximal gradient step cannot take {mixing[0]}, which mixes rows" if mixing else why_not_joint(terms)
+        )
 
-    def apply(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+    def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
         """The block after steps that moved it by less than TOLERANCE, or MAX_STEPS of them."""
-        quadratic = quadratic.with_ridge(total_ridge(terms))
-        terms = [term for term in terms if not is_ridge(term)]
         lipschitz = 2.0 * _largest_eigenvalue(quadratic.gram)
         if lipschitz <= 0.0:
             return start

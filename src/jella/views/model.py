@@ -50,8 +50,8 @@ class View:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is missing."""
-        return self.mask.shape == (1, 1)
+        """Whether nothing is missing. The mask of a lone sample without this view has the shape (1, 1) too."""
+        return tuple(self.mask.shape) == (1, 1) and bool(self.mask[0, 0])
 
     @property
     def is_rowwise(self) -> bool:

@@ -1,0 +1,75 @@
+"""A sparse regression that aligns the bases of the views with each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jella.arrays import Array, like, namespace
+from jella.terms.base import Term
+from jella.terms.checks import positive
+
+#: smooths the row norms of the regression matrix: sqrt(‖b‖² + SMOOTHING)
+SMOOTHING = 1e-10
+
+
+class Alignment(Term):
+    """alpha · (‖RᵀU − I‖² + beta · Σ_k sqrt(‖r_k‖² + 1e-10)) with a regression matrix R (d, r) of its own.
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of the whole.
+    beta : float
+        Weight of the row norms of R: larger means fewer features take part.
+    """
+
+    separable, couples = False, True
+
+    def __init__(self, alpha: float = 1.0, beta: float = 1.0) -> None:
+        self.alpha, self.beta = positive(alpha, "Alignment alpha"), positive(beta, "Alignment beta")
+
+    def start(self, B: Array) -> Array:
+        """(UUᵀ + 1e-5 I)⁻¹U = U (UᵀU + 1e-5 I)⁻¹, (d, r)."""
+        r = B.shape[1]
+        return B @ namespace(B).linalg.inv(B.T @ B + like(1e-5 * np.eye(r), B))
+
+    def refresh(self, B: Array, state: Array) -> Array:
+        """The minimiser of the bound at the current regression: (UUᵀ + ½βD)⁻¹U by Woodbury, D = 1/row norms."""
+        xp = namespace(B)
+        scaled = B * (2.0 / self.beta * row_norms(state))[:, None]  # (½βD)⁻¹U
+        return scaled @ xp.linalg.inv(like(np.eye(B.shape[1]), B) + B.T @ scaled)
+
+    def value(self, B: Array, state: Any = None) -> float:
+        """Misfit of the regression and its smoothed row norms."""
+        xp = namespace(B)
+        R = self.start(B) if state is None else state
+        misfit = R.T @ B - like(np.eye(B.shape[1]), B)
+        return self.alpha * (float(xp.sum(misfit * misfit)) + self.beta * float(xp.sum(row_norms(R))))
+
+    def coupling(self, B: Array, state: Array) -> Outer:
+        """Alpha · R Rᵀ, of rank r: never a d × d matrix."""
+        return Outer(self.alpha**0.5 * state)
+
+    def linear(self, B: Array, state: Array) -> Array:
+        """Alpha · R."""
+        return self.alpha * state
+
+
+@dataclass(frozen=True)
+class Outer:
+    """Y Yᵀ by its products."""
+
+    factor: Array  # (m, q)
+
+    def matmul(self, B: Array) -> Array:
+        """Product with a block (m, r)."""
+        return self.factor @ (self.factor.T @ B)
+
+
+def row_norms(R: Array) -> Array:
+    """Smoothed norm of every row, (d,)."""
+    xp = namespace(R)
+    return xp.sqrt(xp.sum(R * R, axis=1) + SMOOTHING)

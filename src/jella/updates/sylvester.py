@@ -1,0 +1,89 @@
+"""Exact update of a block whose rows are mixed: K B + B A = C, a Sylvester equation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jella.arrays import Array, namespace
+from jella.quadratic import Quadratic
+from jella.terms.base import Operator, Term, is_folded
+from jella.updates.base import Update
+
+#: conjugate gradients end when every column's residual fell to this share of its right-hand side
+TOLERANCE = 1e-10
+MAX_STEPS = 500
+
+
+class Sylvester(Update):
+    """Diagonalises the small A = QΛQᵀ; each column x of BQ then solves (K + λ_j I) x = column of CQ.
+
+    All columns at once: in closed form where K is low rank (Woodbury), else by conjugate gradients from the current
+    block, each column with its own shift. No m × m matrix is formed or factorised.
+    """
+
+    rank = 3
+
+    def refuses(self, terms: Sequence[Term]) -> str | None:
+        """Anything but one term that mixes rows, with ridges and linear parts."""
+        odd = [term.name for term in terms if not is_folded(term)]
+        if odd:
+            return f"the Sylvester step cannot take {odd[0]}"
+        mixing = [term.name for term in terms if term.couples]
+        if len(mixing) > 1:
+            return f"the Sylvester step takes one term that mixes rows, not {mixing[0]} and {mixing[1]}"
+        return None if mixing else "the Sylvester step needs a term that mixes rows"
+
+    def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+        """The solution, to TOLERANCE or MAX_STEPS; conjugate gradients never raise the value on the way."""
+        assert quadratic.coupling is not None
+        xp = namespace(start)
+        shifts, Q = xp.linalg.eigh(quadratic.gram)
+        floor = xp.max(shifts) * (shifts.shape[0] * float(xp.finfo(shifts.dtype).eps))
+        shifts = xp.where(shifts > floor, shifts, floor + xp.zeros_like(shifts))
+        right = quadratic.cross @ Q
+        factor = getattr(quadratic.coupling, "factor", None)
+        if factor is not None:
+            return solve_low_rank(factor, shifts, right) @ Q.T
+        return shifted_conjugate_gradients(quadratic.coupling, shifts, right, start @ Q) @ Q.T
+
+
+def solve_low_rank(Y: Array, shifts: Array, right: Array) -> Array:
+    """Column j of the solution solves (Y Yᵀ + shift_j I) x = column j of right; Y (m, q) with q small."""
+    xp = namespace(Y)
+    values, V = xp.linalg.eigh(Y.T @ Y)
+    values = xp.where(values > 0, values, xp.zeros_like(values))
+    directions = Y @ V  # orthogonal columns of squared length `values`
+    weights = 1.0 / (values[:, None] + shifts[None, :])
+    return (right - directions @ (weights * (directions.T @ right))) / shifts
+
+
+def shifted_conjugate_gradients(operator: Operator, shifts: Array, right: Array, start: Array) -> Array:
+    """Column j of the solution solves (K + shift_j I) x = column j of right, from column j of start."""
+    xp = namespace(right)
+
+    def times(B: Array) -> Array:
+        return operator.matmul(B) + B * shifts
+
+    def dot(a: Array, b: Array) -> Array:
+        return xp.sum(a * b, axis=0)
+
+    X, R = start, right - times(start)
+    tolerance = max(TOLERANCE, 10 * float(xp.finfo(right.dtype).eps))
+    enough = tolerance**2 * dot(right, right)
+    D, size = R, dot(R, R)
+    for _ in range(MAX_STEPS):
+        if bool(xp.all(size <= enough)):
+            break
+        KD = times(D)
+        length = _ratio(xp, size, dot(D, KD))
+        X, R = X + length * D, R - length * KD
+        size, old = dot(R, R), size
+        D = R + _ratio(xp, size, old) * D
+    return X
+
+
+def _ratio(xp: Any, above: Array, below: Array) -> Array:
+    """Quotient, 0 where a column is done."""
+    alive = below > 0
+    return xp.where(alive, above / xp.where(alive, below, xp.ones_like(below)), xp.zeros_like(above))
