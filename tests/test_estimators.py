@@ -203,7 +203,7 @@ def test_random_state_is_honoured(method):
     one, same, other = (method(random_state=s, **options).fit(views) for s in (0, 0, 1))
     np.testing.assert_array_equal(one.embedding_, same.embedding_)
     assert not np.allclose(one.embedding_, other.embedding_)
-    for state in (np.random.RandomState(0), np.random.default_rng(0)):  # noqa: NPY002 - both kinds are accepted
+    for state in (np.random.RandomState(0), np.random.default_rng(0)):
         method(random_state=state, **{**options, "n_clusters": None}).fit(views)
 
 
@@ -270,4 +270,8 @@ def test_signatures_are_alike(method):
     assert shared <= {p.name for p in parameters}
     assert all(isinstance(p.default, str | int | float | bool | tuple | None) for p in parameters)
     for p in parameters:
-        assert f"\n    {p.name} :" in method.__doc__ or f", {p.name} :" in method.__doc__ or f"{p.name}, " in method.__doc__
+        assert (
+            f"\n    {p.name} :" in method.__doc__
+            or f", {p.name} :" in method.__doc__
+            or f"{p.name}, " in method.__doc__
+        )

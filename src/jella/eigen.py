@@ -32,24 +32,29 @@ def lowest_eigenvectors(
     X, values = _ritz(xp, times, xp.linalg.qr(start)[0], start.shape[1])
     P: Array | None = None
     scale = float(xp.max(diagonal))
-    precondition = 1.0 / xp.where(
-        diagonal > 1e-3 * scale, diagonal, xp.zeros_like(diagonal) + max(1e-3 * scale, 1e-300)
-    )
+    floor = max(1e-3 * scale, 1e-300)
+    precondition = 1.0 / xp.where(diagonal > floor, diagonal, xp.zeros_like(diagonal) + floor)
+    R = times(X) - X * values
+    size = _largest_length(xp, R)
     for _ in range(max_iter):
-        R = times(X) - X * values
-        if float(xp.max(xp.sqrt(xp.sum(R * R, axis=0)))) <= tol * scale:
+        if size <= tol * scale:
             break
-        directions = [R * precondition[:, None]] + ([] if P is None else [P])
-        S = xp.concat(directions, axis=1)
+        S = xp.concat([R * precondition[:, None]] + ([] if P is None else [P]), axis=1)
         S = S - X @ (X.T @ S)
         S = S / _lengths(xp, S)
         basis = xp.linalg.qr(xp.concat([X, S], axis=1))[0]
         new, new_values = _ritz(xp, times, basis, start.shape[1])
-        if not float(xp.sum(new_values)) < float(xp.sum(values)):
-            break  # rounding level
+        new_R = times(new) - new * new_values
+        new_size = _largest_length(xp, new_R)
+        if float(xp.sum(new_values)) >= float(xp.sum(values)) and new_size >= size:
+            break  # rounding level: neither the values nor the residuals improve
         P = new - X @ (X.T @ new)
-        X, values = new, new_values
+        X, values, R, size = new, new_values, new_R, new_size
     return X, values
+
+
+def _largest_length(xp: Any, R: Array) -> float:
+    return float(xp.max(xp.sqrt(xp.sum(R * R, axis=0))))
 
 
 def _ritz(xp: Any, times: Callable[[Array], Array], basis: Array, k: int) -> tuple[Array, Array]:

@@ -80,6 +80,7 @@ class BaseCompletion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMult
         self._fitted = xp.astype(W, views.dtype)
         self._known = {mark: row for row, mark in enumerate(fingerprints(prepared.used))}
         self.embedding_ = spread(self._fitted, prepared.kept)
+        self._penalty = separation.penalty
         self._bases = tuple(xp.astype(U, views.dtype) for U in bases)
         self.bases_ = collect(self._bases, X, self.view_names_in_)
         self.residuals_ = separation.residuals
@@ -102,7 +103,7 @@ class BaseCompletion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMult
         """Coordinates of samples that are taken for new ones."""
         xp = namespace(*self._bases)
         V = xp.astype(xp.concat(list(self._bases), axis=0), xp.float64)
-        pieces = [self._coordinates(X, observed, V) for X, observed in dense_blocks(views, V.shape[1] ** 2)]
+        pieces = [self._coordinates(X, observed, V) for X, observed in dense_blocks(views)]
         return xp.astype(xp.concat(pieces, axis=0), self._bases[0].dtype)
 
     def _warn(self) -> None:
@@ -123,9 +124,9 @@ def side_by_side(views: Views) -> tuple[Array, Array]:
     return xp.concat([xp.astype(X, xp.float64) for X in values], axis=1), xp.concat(masks, axis=1)
 
 
-def dense_blocks(views: Views, width: int = 0) -> Iterator[tuple[Array, Array]]:
+def dense_blocks(views: Views) -> Iterator[tuple[Array, Array]]:
     """side_by_side in blocks of samples, so that a wide sparse view is never dense as a whole."""
-    for rows in row_blocks(views.n_samples, 8 * max(views.n_features, width)):
+    for rows in row_blocks(views.n_samples, 8 * views.n_features):
         yield side_by_side(views.take(np.arange(rows.start, rows.stop)))
 
 

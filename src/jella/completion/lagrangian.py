@@ -53,6 +53,7 @@ class Separation:
         ‖D − Z − E‖ / ‖D‖.
     objective : array, one a round
         Value at Z with E = D − Z on the observed entries.
+    penalty : Penalty
     converged : bool
     """
 
@@ -60,6 +61,7 @@ class Separation:
     sparse: Array
     residuals: np.ndarray
     objective: np.ndarray
+    penalty: Penalty
     converged: bool
 
     @property
@@ -121,7 +123,8 @@ def separate(
             break
         scaled = _where(observed, left_over) * (mu / penalty.after(mu))
         mu = penalty.after(mu)
-    return Separation(factors, target - clipped, np.array(residuals), np.array(objective), residuals[-1] < tol)
+    sparse, converged = target - clipped, residuals[-1] < tol
+    return Separation(factors, sparse, np.array(residuals), np.array(objective), penalty, converged)
 
 
 def _where(observed: Array | None, values: Array) -> Array:

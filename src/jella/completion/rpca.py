@@ -157,14 +157,13 @@ class RPCA(BaseCompletion):
         if self.alpha is not None:
             check_scalar(self.alpha, "alpha", Real, min_val=0, include_boundaries="neither")
         self.alpha_ = D.shape[1] ** -0.5 if self.alpha is None else float(self.alpha)
-        self._penalty = spectral_penalty(D)
         return inexact_alm(D, self.alpha_, tol=self.tol, max_iter=self.max_iter)
 
     def _coordinates(self, X: Array, observed: Array, V: Array) -> Array:
         s = like(self.singular_values_, V)
 
         def ridge(M: Array, mu: float) -> LowRank:
-            # singular value thresholding with the vectors fixed: what it leaves of s + 1/μ is s
+            # singular value thresholding with V fixed: of s + 1/μ, what M has in the end, it leaves s
             return LowRank((M @ V) * (s / (s + 1.0 / mu)), V)
 
         return separate(X, None, self.alpha_, ridge, self._penalty, tol=0.0, max_iter=ROUNDS).factors.left

@@ -32,8 +32,8 @@ class DAIMC(BaseClusterer):
     Notes
     -----
     The objective has no minimiser: U → sU with W → W/s and R → R/s lowers the norm of R for ever, so `tol` and
-    `max_iter` decide. After every sweep the columns of W are rescaled to sum 1, U and R with them, where that does not raise the
-    objective. Row norms are smoothed, sqrt(‖r‖² + 1e-10), and the smoothed value is what is reported.
+    `max_iter` decide. After every sweep the columns of W are rescaled to sum 1, U and R with them, where that does not
+    raise the objective. Row norms are smoothed, sqrt(‖r‖² + 1e-10), and the smoothed value is what is reported.
 
     Differences from the authors' program: it rescales W and U but not R, which can raise its objective; it solves W by
     up to 30 multiplicative steps, here W is solved by coordinate descent; it starts from k-means in every view, here

@@ -52,9 +52,9 @@ class IMLBDR(BaseClusterer):
     Notes
     -----
     With free bases the objective degenerates in scale: nothing weighs U, so W shrinks and B and F carry little. It is
-    kept as published; basis='orthonormal' is the form in which B is informative. The number of blocks is n_clusters, else
-    n_components, else 10. `transform` embeds new samples without the block-diagonal term. No program of the authors is
-    public.
+    kept as published; basis='orthonormal' is the form in which B is informative. The number of blocks is n_clusters,
+    else n_components, else 10. `transform` embeds new samples without the block-diagonal term. No program of the
+    authors is public.
 
     References
     ----------

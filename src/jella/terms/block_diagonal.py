@@ -17,6 +17,9 @@ from jella.rows import row_blocks
 from jella.terms.base import Term
 from jella.terms.checks import positive
 
+#: up to this many samples the eigenvectors are computed directly
+DIRECT = 256
+
 
 @dataclass(frozen=True)
 class BlockState:
@@ -122,21 +125,15 @@ class BlockDiagonal(Term):
         def laplacian(V: Array) -> Array:
             return degree[:, None] * V - affinity @ V
 
-        k = min(self.n_blocks, affinity.shape[0])
-        before = None if F is None else inner(F, laplacian(F))
-        start = _first_vectors(W, k) if F is None else F
-        if 3 * k >= affinity.shape[0]:
-            diagonal = xp.eye(affinity.shape[0], dtype=affinity.dtype, device=affinity.device) * degree
-            values, vectors = xp.linalg.eigh(diagonal - affinity)
-            F_new, spread = vectors[:, :k], float(xp.sum(values[:k]))
-        else:
-            F_new, values = lowest_eigenvectors(
-                laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=300 if F is None else 60
-            )
-            spread = float(xp.sum(values))
-        if before is not None and F is not None and before < spread:  # rounding level
-            return F, max(before, 0.0)
-        return F_new, max(spread, 0.0)
+        n = affinity.shape[0]
+        k = min(self.n_blocks, n)
+        if n <= max(DIRECT, 4 * k):
+            eye = xp.eye(n, dtype=affinity.dtype, device=affinity.device)
+            values, vectors = xp.linalg.eigh(eye * degree - affinity)
+            return vectors[:, :k], max(float(xp.sum(values[:k])), 0.0)
+        start, steps = (_first_vectors(W, k), 300) if F is None else (F, 60)
+        F_new, values = lowest_eigenvectors(laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=steps)
+        return F_new, max(float(xp.sum(values)), 0.0)
 
 
 @dataclass(frozen=True)
