@@ -194,6 +194,8 @@ def test_frames_that_lack_samples_get_them_after_their_own_rows(fitted_on_frames
     assert list(found.index[:3]) == ["s9", "s2", "s14"]
     assert list(found.index[3:]) == [f"s{i}" for i in range(N) if i not in (2, 9, 14)]
     assert found.index.name == "id"
+    renamed = fitted_on_frames.complete([a, few.rename_axis("patient")])
+    assert [view.index.name for view in renamed] == ["id", "patient"]
     assert same_bits(found.iloc[:3].to_numpy(), few.to_numpy())
     by_rows = fitted_on_frames.complete([a, few.reindex(a.index)])[1]
     pd.testing.assert_frame_equal(found.loc[a.index], by_rows)

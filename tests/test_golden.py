@@ -187,7 +187,8 @@ def test_bdr_steps_replay_the_program(golden, case):
     term = BlockDiagonal(k, 1.0, weight, gamma=2 * gamma, eigen_tol=1e-13)
     W = np.ascontiguousarray(X.T)
     state, Z, count = term.start(W), np.zeros((X.shape[1],) * 2), 0
-    for count in range(1, 1001):
+    while count < 1000:
+        count += 1
         new = term.refresh(W, state)
         Z_new = new.previous + new.W @ new.M @ new.T.T
         change = max(np.abs(Z_new - Z).max(), np.abs(new.affinity - state.affinity).max())

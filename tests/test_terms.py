@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from jella.terms import L1, L21, Box, Linf1, NonNegative, Orthonormal, Proximable, Ridge
+from jella.terms import L1, L21, Box, LabelGraph, Linf1, NonNegative, Orthonormal, Proximable, Ridge
 from jella.terms.base import joint_prox, why_not_joint
+from jella.terms.learned_graph import project_simplex_rows
 from jella.terms.linf1 import project_l1_columns
 
 TERMS = [kind() for kind in all_terms()]
@@ -105,6 +106,65 @@ def test_elementwise_terms_are_sums_over_entries(term, rng):
 def test_homogeneous_terms_scale(term, rng):
     B = term.project(rng.normal(size=(4, 3)))
     assert term.value(2.5 * B) == pytest.approx(2.5 * term.value(B))
+
+
+WITH_STATE = [*[t for t in TERMS if t.couples], LabelGraph([0, 1, -1, 1, 0], 0.7)]
+
+
+@pytest.mark.parametrize("term", WITH_STATE, ids=repr)
+def test_terms_are_the_quadratic_they_offer(term, rng):
+    """With the state fixed, value(Y) − value(B) is that of tr(YᵀKY) − 2 tr(LᵀY); a linear bound lies above it."""
+    B, Y = rng.normal(size=(5, 3)), rng.normal(size=(5, 3))
+    state = term.refresh(B, term.start(B))
+    linear = term.linear(B, state)
+
+    def quadratic(A):
+        mixed = np.sum(A * term.coupling(B, state).matmul(A)) if term.couples else 0.0
+        return mixed - (0.0 if linear is None else 2 * np.sum(A * linear))
+
+    found = term.value(Y, state) - term.value(B, state)
+    if term.linearises:
+        assert found <= quadratic(Y) - quadratic(B) + 1e-9
+        step = 1e-6 * Y
+        slope = (term.value(B + step, state) - term.value(B - step, state)) / 2
+        assert slope == pytest.approx(quadratic(step), rel=1e-4)
+    else:
+        assert found == pytest.approx(quadratic(Y) - quadratic(B), rel=1e-8, abs=1e-10)
+
+
+@pytest.mark.parametrize("term", [t for t in TERMS if t.couples], ids=repr)
+def test_refreshing_never_raises_the_value(term, rng):
+    B = rng.normal(size=(6, 3))
+    state = term.refresh(B, term.start(B))
+    for _ in range(5):
+        B = B + 0.3 * rng.normal(size=B.shape)
+        before = term.value(B, state)
+        state = term.refresh(B, state)
+        assert term.value(B, state) <= before + 1e-9
+
+
+def test_the_label_graph_is_the_papers(rng):
+    """Against the Laplacians written out: affinity 1/N_c − 1/N_l within classes, penalty 1/N_l between them."""
+    labels = np.array([0, 0, 1, -1, 1, 1, -1])
+    W = rng.normal(size=(7, 3))
+    known = labels >= 0
+    same = labels[known][:, None] == labels[known][None, :]
+    sizes = np.array([np.sum(labels == c) for c in labels[known]])
+    within = np.where(same, 1.0 / sizes[:, None] - 1.0 / 5, 0.0)
+    between = np.where(same, 0.0, 1.0 / 5)
+    difference = (np.diag(within.sum(axis=1)) - within) - (np.diag(between.sum(axis=1)) - between)
+    expected = 0.5 * 0.7 * np.trace(W[known].T @ difference @ W[known])
+    assert LabelGraph(labels, 0.7).value(W) == pytest.approx(expected)
+
+
+def test_graph_rows_are_on_the_simplex_and_nearest(rng):
+    B = 3 * rng.normal(size=(8, 6))
+    A = project_simplex_rows(B)
+    assert A.min() >= 0
+    np.testing.assert_allclose(A.sum(axis=1), 1.0)
+    for _ in range(200):
+        other = rng.dirichlet(np.ones(6), size=8)
+        assert np.all(np.sum((A - B) ** 2, axis=1) <= np.sum((other - B) ** 2, axis=1) + 1e-12)
 
 
 @pytest.mark.parametrize("term", [t for t in TERMS if t.ridge], ids=repr)

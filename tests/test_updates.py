@@ -7,14 +7,27 @@ import itertools
 import numpy as np
 import pytest
 from common import all_terms
+from scipy.linalg import solve_sylvester
 from scipy.optimize import nnls
 
 from jella.arrays import like, solve_psd, to_numpy
 from jella.plan import all_updates, choose_update
 from jella.quadratic import Quadratic
-from jella.terms import L1, L21, Box, Linf1, NonNegative, Orthonormal, Ridge, Term
-from jella.terms.base import is_ridge, joint_prox, total_ridge
-from jella.updates import CoordinateDescent, LeastSquares, Procrustes, ProxGradient
+from jella.terms import (
+    L1,
+    L21,
+    Alignment,
+    Box,
+    Indicator,
+    LearnedGraph,
+    Linf1,
+    NonNegative,
+    Orthonormal,
+    Ridge,
+    Term,
+)
+from jella.terms.base import is_folded, joint_prox, why_not_joint
+from jella.updates import Assignment, CoordinateDescent, LeastSquares, Procrustes, ProxGradient, Sylvester
 from jella.updates.prox_gradient import proximal_step
 
 TERMS = [kind() for kind in all_terms()]
@@ -28,8 +41,9 @@ def _quadratic(rng, m=7, r=3, per_row=False):
     return Quadratic(gram, rng.normal(size=(m, r)) * 4)
 
 
-def _value(quadratic, terms, B):
-    return quadratic.value(B) + sum(term.value(B) for term in terms)
+def _value(quadratic, terms, B, states=None):
+    states = [None] * len(terms) if states is None else states
+    return quadratic.value(B) + sum(term.value(B, state) for term, state in zip(terms, states, strict=True))
 
 
 def _start(terms, shape, rng):
@@ -41,26 +55,31 @@ def _start(terms, shape, rng):
 
 @pytest.mark.parametrize(("update", "terms"), ACCEPTED, ids=repr)
 def test_updates_descend_and_beat_one_proximal_step(update, terms, rng):
-    for per_row in (False,) if any(not t.separable for t in terms) or update.stacked else (False, True):
+    coupled = update.stacked or any(not term.separable for term in terms)
+    for per_row in (False,) if coupled else (False, True):
         quadratic = _quadratic(rng, per_row=per_row)
         start = _start(terms, (7, 3), rng)
-        before = _value(quadratic, terms, start)
-        after = _value(quadratic, terms, update.apply(quadratic, terms, start))
+        states = [term.refresh(start, term.start(start)) for term in terms]
+        before = _value(quadratic, terms, start, states)
+        after = _value(quadratic, terms, update.apply(quadratic, terms, start, states), states)
         assert after <= before + 1e-9
-        if update.stacked:
+        folded = quadratic.fold(terms, states, start)
+        rest = [term for term in terms if not is_folded(term)]
+        if any(why_not_joint([term]) for term in rest):
             continue
-        folded = quadratic.with_ridge(total_ridge(terms))
         lipschitz = 2 * np.max(np.linalg.eigvalsh(folded.gram))
-        rest = [term for term in terms if not is_ridge(term)]
+        if folded.coupling is not None:
+            lipschitz += 2 * np.max(np.linalg.eigvalsh(folded.coupling.matmul(np.eye(7))))
         step = proximal_step(folded, joint_prox(rest), start, lipschitz)
-        assert after <= _value(quadratic, terms, step) + 1e-8
+        assert after <= _value(quadratic, terms, step, states) + 1e-8
 
 
 @pytest.mark.parametrize(("update", "terms"), ACCEPTED, ids=repr)
 def test_updates_do_not_write_to_their_inputs(update, terms, rng):
     quadratic, start = _quadratic(rng), _start(terms, (7, 3), rng)
+    states = [term.start(start) for term in terms]
     kept = quadratic.gram.copy(), quadratic.cross.copy(), start.copy()
-    update.apply(quadratic, terms, start)
+    update.apply(quadratic, terms, start, states)
     for now, then in zip((quadratic.gram, quadratic.cross, start), kept, strict=True):
         np.testing.assert_array_equal(now, then)
 
@@ -134,11 +153,41 @@ def test_procrustes_beats_random_orthonormal_bases(rng):
         ((L21(),), ProxGradient),
         ((NonNegative(), Linf1()), ProxGradient),
         ((Orthonormal(),), Procrustes),
+        ((Indicator(),), Assignment),
+        ((LearnedGraph(), Ridge()), Sylvester),
+        ((Alignment(),), Sylvester),
     ],
     ids=repr,
 )
 def test_the_exact_update_is_chosen_where_there_is_one(terms, kind):
     assert type(choose_update(terms, "basis")) is kind
+
+
+@pytest.mark.parametrize("term", [LearnedGraph(2.0, 1.5), Alignment(0.7, 1.3)], ids=repr)
+def test_the_sylvester_step_is_textbook(term, rng):
+    quadratic, start = _quadratic(rng), rng.normal(size=(7, 3))
+    state = term.start(start)
+    K = term.coupling(start, state).matmul(np.eye(7))
+    linear = term.linear(start, state)
+    right = quadratic.cross if linear is None else quadratic.cross + linear
+    dense = solve_sylvester(K, quadratic.gram + 0.2 * np.eye(3), right)
+    found = Sylvester().apply(quadratic, [term, Ridge(0.2)], start, [state, None])
+    np.testing.assert_allclose(found, dense, atol=1e-8)
+
+
+def test_assignment_is_the_nearest_centroid(rng):
+    X, centroids = rng.normal(size=(20, 4)), rng.normal(size=(3, 4))
+    quadratic = Quadratic(centroids @ centroids.T, X @ centroids.T)
+    W = Assignment().apply(quadratic, [Indicator()], np.eye(3)[np.zeros(20, dtype=int)])
+    nearest = np.sum((X[:, None] - centroids) ** 2, axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(W, np.eye(3)[nearest])
+
+
+def test_a_cluster_that_loses_everyone_gets_one_back():
+    old, new = np.eye(3)[[0, 0, 1, 1, 2]], np.eye(3)[[0, 0, 1, 1, 1]]
+    fixed = Indicator().repair(new, old)
+    np.testing.assert_array_equal(fixed, old)
+    np.testing.assert_array_equal(Indicator().repair(old, new), old)
 
 
 def test_impossible_combinations_name_both_parts_and_what_is_missing():

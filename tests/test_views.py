@@ -296,14 +296,14 @@ def test_the_order_of_columns_does_not_matter_after_the_fit():
     a, b = frames()
     fitted = model().fit({"a": a, "b": b})
     hole = b.copy()
-    hole.iloc[3, 2] = np.nan
+    hole.iloc[3, 1] = np.nan
     turned = hole[hole.columns[::-1]]
     assert np.array_equal(fitted.transform({"a": a, "b": turned}), fitted.transform({"a": a, "b": hole}))
     ours, theirs = fitted.complete({"a": a, "b": turned})["b"], fitted.complete({"a": a, "b": hole})["b"]
     assert list(ours.columns) == list(turned.columns)
     pd.testing.assert_frame_equal(ours[theirs.columns], theirs)
     mask = np.ones(b.shape, dtype=bool)
-    mask[3, 2] = False
+    mask[3, 1] = False
     ours = fitted.transform({"a": a, "b": b[b.columns[::-1]]}, observed={"b": mask[:, ::-1]})
     assert np.array_equal(ours, fitted.transform({"a": a, "b": hole}))
 

@@ -30,6 +30,8 @@ def like(values: Any, reference: Array) -> Array:
     if sparse.issparse(reference):
         return np.asarray(values, dtype=reference.dtype)
     xp = namespace(reference)
+    if isinstance(values, np.ndarray) and not values.flags.writeable:
+        values = values.copy()  # torch would share the memory, and warns that it must not be written to
     return xp.asarray(values, dtype=reference.dtype, device=array_api_compat.device(reference))
 
 

@@ -238,7 +238,7 @@ class BaseJELLA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView
                 stacklevel=3,
             )
         elif result.stop_reason == "max_iter" and self.tol > 0 and self._has_minimiser:
-            last = 1.0 - result.sweeps[-1].ratio
+            last = 1.0 - [sweep.ratio for sweep in result.sweeps if sweep.accepted][-1]
             warnings.warn(
                 f"{type(self).__name__} did not converge in {self.max_iter} sweeps: the last lowered the objective by "
                 f"{last:.1e} (tol={self.tol:g}); increase max_iter or tol, or try solver='sor'",

@@ -126,6 +126,11 @@ class IMLBDR(BaseClusterer):
         term = BlockDiagonal(blocks, self.alpha, beta, gamma=gamma)
         return Problem(basis=() if free else (Orthonormal(),), embedding=(term,))
 
+    @property
+    def _has_minimiser(self) -> bool:  # type: ignore[override]
+        """Free bases let the embedding shrink for ever."""
+        return self.basis != "free"
+
     @available_if(_labels_from_embedding)
     def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
         """Nearest cluster of every sample, (n,); -1 for samples without any observed value."""

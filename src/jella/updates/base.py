@@ -42,3 +42,6 @@ class Update(ABC):
     def name(self) -> str:
         """Name in messages."""
         return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"{self.name}()"

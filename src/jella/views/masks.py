@@ -34,7 +34,7 @@ def dense_mask(frame: Frame, name: str) -> tuple[Array, Array]:
         observed = xp.broadcast_to(xp.asarray(frame.observed, device=device), values.shape)
         if bool(xp.any(missing & observed)):
             raise ValueError(_contradiction(frame, name, *_first(missing & observed)))
-        missing = missing | ~observed
+        missing = ~observed
     infinite = xp.isinf(values) & ~missing
     if bool(xp.any(infinite)):
         raise ValueError(_infinite(frame, name, *_first(infinite)))
