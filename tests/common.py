@@ -45,3 +45,16 @@ SETTINGS = ("missing-view", "incomplete-view")
 def holed(setting: str, rate: float = 0.3, seed: int = 0, **options: Any) -> list[np.ndarray]:
     """Planted views with holes."""
     return jella.datasets.make_incomplete(planted(seed=seed, **options), rate, setting, random_state=seed)
+
+
+def takes(method: type[BaseJELLA], setting: str) -> bool:
+    """Whether the method takes data with this kind of holes."""
+    return setting == "missing-view" or method().declare().loss.allows_entries
+
+
+def make(method: type[BaseJELLA], **options: Any) -> BaseJELLA:
+    """The method with those of the options that it has."""
+    return method(**{key: value for key, value in options.items() if key in method().get_params()})
+
+
+CASES = [(method, setting) for method in all_methods() for setting in SETTINGS if takes(method, setting)]

@@ -9,6 +9,7 @@ from jella._version import __version__
 
 if TYPE_CHECKING:
     from jella import datasets, metrics, terms
+    from jella.completion import RPCA, RRMC
     from jella.methods.daimc import DAIMC
     from jella.methods.generic import JELLA
     from jella.methods.imcl import IMCL
@@ -31,6 +32,8 @@ _HOME = {
     "IRMKMC": "jella.methods.irmkmc",
     "MVLIV": "jella.methods.mvliv",
     "PVC": "jella.methods.pvc",
+    "RPCA": "jella.completion",
+    "RRMC": "jella.completion",
     "Problem": "jella.problem",
     "Basic": "jella.relaxation",
     "SOR": "jella.relaxation",
@@ -51,6 +54,8 @@ __all__ = [
     "JELLA",
     "MVLIV",
     "PVC",
+    "RPCA",
+    "RRMC",
     "SOR",
     "Basic",
     "LMaFitSOR",

@@ -39,8 +39,8 @@ def make_plan(problem: Problem, is_rowwise: bool, relaxation: Relaxation) -> Pla
         raise ValueError(f"over-relaxation does not go with the loss {problem.loss.name}; use solver='basic'")
     if not is_rowwise and not problem.loss.allows_entries:
         raise ValueError(
-            f"the loss {problem.loss.name} takes samples that lack whole views, but entries are missing; complete them "
-            "first or use a method for missing entries such as MVLIV"
+            f"the loss {problem.loss.name} takes samples that lack whole views, but single entries are missing (NaN); "
+            "complete them first or use a method for missing entries such as MVLIV"
         )
     basis = choose_update(problem.basis, "basis").between_sweeps()
     embedding = choose_update(problem.embedding, "embedding").between_sweeps()

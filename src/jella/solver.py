@@ -22,6 +22,8 @@ from jella.result import Progress, Result, Sweep
 from jella.views import Views
 
 Callback = Callable[[Progress], Any]
+#: equal values differ by this much in floating point
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ def _normalised(problem: Problem, data: Sequence[ViewData], at: Iterate) -> Iter
     if problem.normalise is None:
         return at
     other = evaluate(problem, data, problem.normalise(at.blocks))
-    return other if other.value <= at.value else at
+    return other if other.value <= at.value * (1.0 + ROUNDING) else at
 
 
 def _update_bases(problem: Problem, plan: Plan, quadratics: Sequence[Quadratic], blocks: Blocks) -> tuple[Array, ...]:

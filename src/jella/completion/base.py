@@ -9,21 +9,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
 from jella.arrays import Array, like, namespace, to_numpy
-from jella.base import BaseMultiView, Prepared, spread
+from jella.base import Prepared, spread
 from jella.completion.lagrangian import LowRank, Separation
-from jella.estimator import BaseJELLA
+from jella.embedding import BaseEmbedding
 from jella.problem import Blocks
 from jella.rows import row_blocks
 from jella.solver import canonical_bases, split_rows
 from jella.views import Views, collect
 
 
-class BaseCompletion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
+class BaseCompletion(BaseEmbedding):
     """A low-rank matrix fitted to the views side by side; a method adds its parameters, `_separate`, `_coordinates`."""
 
     # no labels: shared checks ask for the number of clusters, and find none
@@ -64,13 +63,6 @@ class BaseCompletion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMult
         self._set_fitted(X, prepared, separation)
         self._warn()
         return self
-
-    fit_transform = BaseJELLA.fit_transform
-    transform = BaseJELLA.transform
-    complete = BaseJELLA.complete
-    score = BaseJELLA.score
-    _predict_scaled = BaseJELLA._predict_scaled
-    _n_features_out = BaseJELLA._n_features_out
 
     def _set_fitted(self, X: Any, prepared: Prepared, separation: Separation) -> None:
         views = prepared.scaled

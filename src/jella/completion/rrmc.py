@@ -9,7 +9,6 @@ import numpy as np
 from jella.arrays import Array, like, namespace, to_numpy
 from jella.completion.base import BaseCompletion
 from jella.completion.lagrangian import LowRank, Penalty, Separation, separate
-from jella.estimator import BaseJELLA
 from jella.start import truncated_svd
 from jella.views import Views
 
@@ -147,8 +146,6 @@ class RRMC(BaseCompletion):
         self.tol = tol
         self.on_empty = on_empty
         self.random_state = random_state
-
-    _rank = BaseJELLA._rank
 
     def _separate(self, D: Array, observed: Array, views: Views) -> Separation:
         _, _, V = truncated_svd(views, self._rank(views))

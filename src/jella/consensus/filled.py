@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from jella.arrays import Array, like, namespace
 from jella.start import feature_means
@@ -36,7 +37,7 @@ class Filled:
         """A view of the fit, or of new samples with the mean and the share of present samples of the fit."""
         present = view.presence()
         share = float(present.mean()) if share is None else share
-        mean = feature_means(view) if mean is None else mean
+        mean = like(feature_means(view), view.X) if mean is None else mean
         return cls(view.X, like(~present, mean), mean, like(np.where(present, 1.0, share**2), mean))
 
     def times(self, V: Array) -> Array:
@@ -49,8 +50,8 @@ class Filled:
 
     def sqnorm(self) -> float:
         """Σ c_i² ‖row i‖²."""
-        if isinstance(self.X, np.ndarray) or not hasattr(self.X, "multiply"):
-            rows = namespace(self.X).sum(self.X * self.X, axis=1)
-        else:
+        if sparse.issparse(self.X):
             rows = self.X.multiply(self.X).sum(axis=1)
+        else:
+            rows = namespace(self.X).sum(self.X * self.X, axis=1)
         return float(self.weights @ (rows + self.absent * (self.mean @ self.mean)))

@@ -21,6 +21,11 @@ def consensus(views: Sequence[Filled], embeddings: Sequence[Array]) -> Array:
     return top / sum(view.weights for view in views)[:, None]
 
 
+def at_least(A: Array, least: float) -> Array:
+    """Entries raised to `least` where they are below it."""
+    return namespace(A).where(A > least, A, least)
+
+
 def row_norms(U: Array) -> Array:
     """Norm of every row, (n,)."""
     xp = namespace(U)
@@ -33,14 +38,14 @@ def embedding_step(view: Filled, U: Array, V: Array, target: Array, alpha: float
     up = weights * (view.times(V) + alpha * target)
     down = weights * (U @ (V.T @ V) + alpha * U)
     # a zero row has no direction to shrink along, and stays zero under a product
-    down = down + 0.5 * beta * U / xp.clip(row_norms(U), min=TINY)[:, None]
-    return U * xp.sqrt(up / xp.clip(down, min=TINY))
+    down = down + 0.5 * beta * U / at_least(row_norms(U), TINY)[:, None]
+    return U * xp.sqrt(up / at_least(down, TINY))
 
 
 def basis_step(view: Filled, U: Array, V: Array) -> Array:
     """V ⊙ sqrt(XᵀC²U / (V UᵀC²U))."""
     xp, weighted = namespace(U), view.weights[:, None] * U
-    return V * xp.sqrt(view.times_transposed(weighted) / xp.clip(V @ (U.T @ weighted), min=TINY))
+    return V * xp.sqrt(view.times_transposed(weighted) / at_least(V @ (U.T @ weighted), TINY))
 
 
 def unit_columns(U: Array, V: Array) -> tuple[Array, Array]:

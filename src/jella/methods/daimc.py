@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from jella.arrays import namespace
-from jella.estimator import BaseClusterer
+from jella.estimator import BaseJELLA
 from jella.methods.docs import with_shared_docs
 from jella.problem import Blocks, Problem
 from jella.terms import Alignment, NonNegative
 
 
 @with_shared_docs
-class DAIMC(BaseClusterer):
+class DAIMC(BaseJELLA):
     """Doubly aligned incomplete multi-view clustering (DAIMC): non-negative embedding, bases aligned by regression.
 
     Minimises Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² + alpha·Σ_v(‖R_vᵀU_v − I‖² + beta·‖R_v‖_{{2,1}}) with W ≥ 0 and regression

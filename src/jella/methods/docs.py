@@ -27,7 +27,7 @@ n_init : int, default=10
     Starts of k-means, and of the fit where init='random'; the best is kept.
 max_iter : int
     Most sweeps.
-tol : float, default=1e-4
+tol : float
     The fit ends when a sweep lowers the objective by less than this share.
 warm_start : bool, default=False
     Go on from the blocks of the last fit.

@@ -68,8 +68,8 @@ class IMCL(BaseJELLA):
         solver: Any = "basic",
         init: Any = "svd",
         n_init: int = 10,
-        max_iter: int = 300,
-        tol: float = 1e-4,
+        max_iter: int = 200,
+        tol: float = 1e-3,
         warm_start: bool = False,
         on_empty: str = "raise",
         callback: Any = None,
@@ -106,8 +106,8 @@ class IMCL(BaseJELLA):
         labels = np.asarray(y)
         if labels.shape != kept.shape or labels.dtype.kind not in "biuf" or np.any(labels != np.round(labels)):
             raise ValueError(
-                f"y must hold one whole number for each of the {kept.size} samples, -1 where the class is unknown, "
-                f"got shape {labels.shape} of {labels.dtype}"
+                f"Unknown label type: y must hold one whole number for each of the {kept.size} samples, -1 where the "
+                f"class is unknown, got shape {labels.shape} of {labels.dtype}"
             )
         graph = LabelGraph(labels[kept].astype(int), self.beta)
         return replace(problem, embedding=(*problem.embedding, graph))

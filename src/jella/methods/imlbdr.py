@@ -9,7 +9,8 @@ from sklearn.utils.metaestimators import available_if
 
 from jella.arrays import to_numpy
 from jella.base import has_clusters
-from jella.estimator import DEFAULT_RANK, BaseClusterer
+from jella.embedding import DEFAULT_RANK
+from jella.estimator import BaseClusterer
 from jella.labels import spectral
 from jella.methods.docs import with_shared_docs
 from jella.problem import Problem

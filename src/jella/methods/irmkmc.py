@@ -86,6 +86,11 @@ class IRMKMC(BaseClusterer):
         """Norms of samples, and an indicator for an embedding."""
         return Problem(loss=SampleNorm(self.gamma), embedding=(Indicator(),))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False  # a single view has no whole views to lack
+        return tags
+
     @property
     def view_weights_(self) -> np.ndarray:
         """Learned weight of each view."""

@@ -13,8 +13,9 @@ from jella.updates.base import Update
 #: a block is solved when no coordinate moves by more than this share of the largest entry
 TOLERANCE = 1e-8
 MAX_SWEEPS = 500
-#: between sweeps it is enough that coordinates move by this share of what they moved at first
+#: between sweeps it is enough that coordinates move by this share of what they moved at first, and these many cycles
 PROGRESS = 1e-2
+FEW_SWEEPS = 30
 
 
 class CoordinateDescent(Update):
@@ -26,12 +27,12 @@ class CoordinateDescent(Update):
 
     rank = 1
 
-    def __init__(self, progress: float = 0.0) -> None:
-        self.progress = progress
+    def __init__(self, progress: float = 0.0, max_sweeps: int = MAX_SWEEPS) -> None:
+        self.progress, self.max_sweeps = progress, max_sweeps
 
     def between_sweeps(self) -> CoordinateDescent:
         """Solved less tightly, from where the last sweep left it."""
-        return CoordinateDescent(PROGRESS)
+        return CoordinateDescent(PROGRESS, FEW_SWEEPS)
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms that couple the entries of a row or column."""
@@ -46,7 +47,7 @@ class CoordinateDescent(Update):
         B = xp.asarray(start.T, copy=True)  # (r, m): a coordinate of all rows is contiguous
         tolerance = max(TOLERANCE, 10 * float(xp.finfo(B.dtype).eps))
         first = 0.0
-        for cycle in range(MAX_SWEEPS):
+        for cycle in range(self.max_sweeps):
             moved = largest = 0.0
             for j in range(B.shape[0]):
                 new = _coordinate(gram, cross, B, j, prox)

@@ -12,12 +12,21 @@ from jella.updates.base import Update
 
 TOLERANCE = 1e-7
 MAX_STEPS = 200
+#: between sweeps this many plain steps are enough
+FEW_STEPS = 15
 
 
 class ProxGradient(Update):
     """FISTA on the block, with step 1/L for L = 2·λ_max(A); momentum is dropped whenever it would raise the value."""
 
     rank = 9
+
+    def __init__(self, max_steps: int = MAX_STEPS, *, accelerates: bool = True) -> None:
+        self.max_steps, self.accelerates = max_steps, accelerates
+
+    def between_sweeps(self) -> ProxGradient:
+        """A few plain steps, from where the last sweep left the block."""
+        return ProxGradient(FEW_STEPS, accelerates=False)
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms without a joint proximal operator."""
@@ -34,7 +43,7 @@ class ProxGradient(Update):
         prox = joint_prox(terms)
         current, ahead, momentum = start, start, 1.0
         value = _value(quadratic, terms, start)
-        for _ in range(MAX_STEPS):
+        for _ in range(self.max_steps):
             new = proximal_step(quadratic, prox, ahead, lipschitz)
             new_value = _value(quadratic, terms, new)
             if new_value > value:  # the momentum overshot: a plain step from the current block cannot
@@ -43,7 +52,7 @@ class ProxGradient(Update):
                 if new_value > value:  # rounding level
                     break
             moved, size = sqnorm(new - current), sqnorm(new)
-            following = 0.5 * (1.0 + (1.0 + 4.0 * momentum**2) ** 0.5)
+            following = 0.5 * (1.0 + (1.0 + 4.0 * momentum**2) ** 0.5) if self.accelerates else 1.0
             ahead = new + ((momentum - 1.0) / following) * (new - current)
             current, value, momentum = new, new_value, following
             if moved <= TOLERANCE**2 * size:

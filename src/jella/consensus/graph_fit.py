@@ -1,0 +1,131 @@
+"""The loop of RAMC: one graph with exactly k components, fitted to the views' graphs in a weighted ℓ1 norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from jella.consensus.graphs import Graphs, components, lowest_eigenvectors
+from jella.consensus.l1_rows import nearest_rows
+from jella.rows import row_blocks
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where the loop ended.
+
+    Attributes
+    ----------
+    graph : CSR array (n, n)
+        S, rows summing to one: the last with exactly k components where there was one, else the last of all.
+    labels : int array (n,)
+        Components of the graph.
+    weights : array (V,)
+        Of the views, summing to one.
+    vectors : array (n, k)
+        Lowest eigenvectors of the last graph with at most k components.
+    residuals : array
+        Sum of the k lowest eigenvalues of the Laplacian after every round.
+    reached : bool
+        Whether the graph has exactly k components.
+    """
+
+    graph: sparse.csr_array
+    labels: np.ndarray
+    weights: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+    reached: bool
+
+
+@dataclass
+class Penalty:
+    """λ, weight of the eigenvalues: up by a factor, or down; the factor nears one with every turn."""
+
+    value: float
+    factor: float = 2.0
+    rising: bool | None = None
+
+    def move(self, up: bool) -> None:
+        """Go up or down."""
+        if self.rising is not None and up != self.rising:
+            self.factor = self.factor**0.5
+        self.rising = up
+        self.value *= self.factor if up else 1.0 / self.factor
+
+
+def connected_enough(
+    views: Sequence[np.ndarray | sparse.csr_array], k: int, n_neighbors: int
+) -> tuple[Graphs, np.ndarray, int]:
+    """Graphs whose ℓ1 mean S has at most k components, S (n, K), and the number of neighbours it took.
+
+    Edges are only ever cut, so neighbours are doubled until nothing but cutting is left to do.
+    """
+    most = max(views[0].shape[0] - 2, 1)
+    m = min(n_neighbors, most)
+    equal = np.full(len(views), 1.0 / len(views))
+    while True:
+        graphs = Graphs.of(views, m)
+        S = _graph_step(graphs, equal, None, 0.0)
+        if m == most or components(graphs.as_sparse(S))[0] <= k:
+            return graphs, S, m
+        m = min(2 * m, most)
+
+
+def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: float) -> Cut:
+    """Alternate S, view weights and eigenvectors, from S (n, K), until S has k components and rests.
+
+    Parameters
+    ----------
+    tol : float
+        S rests when a round moves less than this share of its mass.
+    """
+    n, weights = S.shape[0], _weights(graphs, S)
+    F = lowest_eigenvectors(graphs.as_sparse(S), k)[0]
+    penalty = Penalty(1.0 / max(float(_distances(graphs, F, slice(None)).max()), np.finfo(float).tiny))
+    best: Cut | None = None
+    residuals: list[float] = []
+    for _ in range(max_iter):
+        last, S = S, _graph_step(graphs, weights, F, penalty.value)
+        weights, graph = _weights(graphs, S), graphs.as_sparse(S)
+        count, labels = components(graph)
+        residual = 0.0
+        if count <= k:  # beyond k any k vectors of the null space would do: keep the last good ones
+            F, residual = lowest_eigenvectors(graph, k)
+        residuals.append(residual)
+        cut = Cut(graph, labels, weights, F, np.array(residuals), count == k)
+        best = cut if cut.reached or best is None or not best.reached else best
+        if count != k:
+            penalty.move(up=count < k)
+        elif np.abs(S - last).sum() <= tol * n:
+            break
+    assert best is not None
+    return Cut(best.graph, best.labels, best.weights, F, np.array(residuals), best.reached)
+
+
+def _graph_step(graphs: Graphs, weights: np.ndarray, F: np.ndarray | None, penalty: float) -> np.ndarray:
+    """S (n, K): every row nearest to the views' rows, with λ‖f_i − f_j‖² as the cost of its edges."""
+    V, n, K = graphs.values.shape
+    S = np.empty((n, K))
+    rank = 0 if F is None else F.shape[1]
+    for rows in row_blocks(n, 8 * K * (V + 1 + rank), target=2**24):
+        cost = np.zeros((rows.stop - rows.start, K)) if F is None else penalty * _distances(graphs, F, rows)
+        S[rows] = nearest_rows(graphs.values[:, rows], weights, cost, graphs.possible[rows])
+    return S
+
+
+def _distances(graphs: Graphs, F: np.ndarray, rows: slice) -> np.ndarray:
+    """‖f_i − f_j‖² over the possible edges of some rows, 0 elsewhere, (n, K)."""
+    ends = F[graphs.neighbours[rows]]
+    ends -= F[rows, None, :]
+    return np.where(graphs.possible[rows], np.einsum("ijk,ijk->ij", ends, ends), 0.0)
+
+
+def _weights(graphs: Graphs, S: np.ndarray) -> np.ndarray:
+    """w_v ∝ 1/(2 sqrt(‖S − A_v‖₁)), summing to one: the unit of λ is all that their sum decides."""
+    away = np.array([np.abs(S - A).sum() for A in graphs.values])
+    weights = 0.5 / np.sqrt(np.maximum(away, 1e-12 * S.shape[0]))
+    return weights / weights.sum()

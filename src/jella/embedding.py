@@ -1,0 +1,110 @@
+"""Estimators that embed samples: transform, complete and score, whatever found the bases."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from jella.arrays import Array
+from jella.base import BaseMultiView, spread
+from jella.scoring import held_out_rmse
+from jella.views import Views, write_views
+
+DEFAULT_RANK = 10
+
+
+class BaseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
+    """What a model with bases offers for samples, new and incomplete ones too."""
+
+    n_components: int | None
+    _bases: tuple[Array, ...]
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None, *, observed: Any = None) -> BaseEmbedding:
+        """Learn the bases."""
+
+    @abstractmethod
+    def _embed_scaled(self, views: Views) -> Array:
+        """Embedding (n, r) of scaled views, every sample with something observed."""
+
+    def fit_transform(self, X: Any, y: Any = None, *, observed: Any = None) -> Array:
+        """Fit, and return the embedding (n, r)."""
+        self.fit(X, y, observed=observed)
+        return self._with_names(self.embedding_, self._sample_names)
+
+    def transform(self, X: Any, *, observed: Any = None) -> Array:
+        """Embed samples, new and incomplete ones too, with the bases of the fit.
+
+        Parameters
+        ----------
+        X : as in fit
+            Views may be missing altogether: leave them out of a dict, or pass None in a list.
+
+        Returns
+        -------
+        embedding : array (n, r)
+            Rows of NaN for samples without any observed value, where on_empty='drop'.
+        """
+        check_is_fitted(self)
+        views = self._read(X, observed, reset=False)
+        return self._with_names(self._embed(views), views.sample_names)
+
+    def complete(self, X: Any, *, observed: Any = None) -> Any:
+        """X with its missing values filled in, in the same container and in the user's own units.
+
+        Observed values come back bit for bit. A DataFrame that lacks samples gets them appended to its own rows.
+        """
+        check_is_fitted(self)
+        views = self._read(X, observed, reset=False)
+        W = self._embed(views)
+        norms = self.scaling_.scale_of(views)
+
+        def estimate(v: int) -> Array:
+            return self.scaling_.invert(W @ self._bases[v].T, v, norms)
+
+        return write_views(X, views, estimate, self._schema)
+
+    def score(self, X: Any, y: Any = None, *, observed: Any = None) -> float:
+        """How well hidden values are predicted: the negative RMSE, higher is better.
+
+        A sample with two views or more loses one of them, any other a tenth of its observed entries; its embedding
+        is inferred from the rest. Errors are in the scale that the model works in. The choice of what to hide follows
+        random_state.
+        """
+        check_is_fitted(self)
+        views = self._read(X, observed, reset=False)
+        seed = self.random_state if isinstance(self.random_state, int | np.integer) else 0
+        kept = self._kept(views)
+        return -held_out_rmse(views.take(kept), self._predict_scaled, self.scaling_, np.random.default_rng(seed))
+
+    def _rank(self, views: Views) -> int:
+        most = min(views.n_samples, views.n_features)
+        if self.n_components is None:
+            return min(self.n_clusters or DEFAULT_RANK, most)
+        check_scalar(self.n_components, "n_components", int | np.integer, min_val=1)
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components} is more than {views.n_samples} samples and {views.n_features} "
+                f"features allow; choose at most {most}"
+            )
+        return int(self.n_components)
+
+    def _embed(self, views: Views) -> Array:
+        kept = self._kept(views)
+        used = views if kept.all() else views.take(kept)
+        return spread(self._embed_scaled(self.scaling_.apply(used)), kept)
+
+    def _predict_scaled(self, views: Views) -> list[Array]:
+        """Every view as the model sees it, (n, d) each, from its observed part; in the user's units."""
+        W = self._embed_scaled(self.scaling_.apply(views))
+        norms = self.scaling_.scale_of(views)
+        return [self.scaling_.invert(W @ U.T, v, norms) for v, U in enumerate(self._bases)]
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._bases[0].shape[1])
