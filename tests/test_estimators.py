@@ -28,12 +28,16 @@ by_name = pytest.mark.parametrize("method", METHODS, ids=lambda m: m.__name__)
 by_case = pytest.mark.parametrize(("method", "setting"), CASES, ids=lambda part: getattr(part, "__name__", part))
 
 
+def _name(check):
+    return getattr(check, "func", check).__name__
+
+
 def _checks():
     for method in METHODS:
         for model in (method(), *([method(n_clusters=3)] if method in (jella.MVLIV, jella.PVC) else [])):
             expected = EXPECTED.get(method.__name__, {})
             for estimator, check in estimator_checks_generator(model, expected_failed_checks=expected, mark="skip"):
-                yield pytest.param(estimator, check, id=f"{model}-{check.func.__name__}")
+                yield pytest.param(estimator, check, id=f"{model}-{_name(check)}")
 
 
 @pytest.mark.filterwarnings("default")  # the checks feed data on which some fits rightly warn

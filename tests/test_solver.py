@@ -120,7 +120,7 @@ def test_no_method_ever_rises(method, setting, solver, init):
 def test_algorithms_1_and_2_have_equal_objectives_and_fixed_points(name):
     problem, views = PROBLEMS[name], read_views(holed("missing-view"))
     data = [ViewData(view) for view in views]
-    two = run(problem, views, max_iter=800, tol=1e-13, close=False)
+    two = run(problem, views, max_iter=300, tol=1e-12, close=False)
     plan = make_plan(problem, True, Basic())
     assert not plan.completes
     at = evaluate(problem, data, two.blocks)
@@ -162,7 +162,7 @@ def test_implicit_and_formed_residuals_agree(rng):
 
 def test_sor_needs_fewer_sweeps_on_missing_entries():
     views = read_views(holed("incomplete-view", rate=0.5))
-    plain, quick = (run(Problem(), views, rule, max_iter=5000, tol=1e-10) for rule in (Basic(), SOR()))
+    plain, quick = (run(Problem(), views, rule, max_iter=2000, tol=1e-8) for rule in (Basic(), SOR()))
     assert quick.converged
     assert quick.value <= plain.value * (1 + 1e-6)
     assert quick.n_iter < plain.n_iter

@@ -73,7 +73,9 @@ class BaseMultiView(BaseEstimator):
         self._sample_names = views.sample_names
         self.scaling_ = prepared.scaling
         self.view_names_in_ = list(views.names)
-        self.dropped_ = [views.label(int(row)) for row in np.flatnonzero(~prepared.kept)]
+        names = np.arange(views.n_samples) if views.sample_names is None else views.sample_names
+        self.sample_names_in_ = None if views.sample_names is None else views.sample_names
+        self.dropped_ = list(names[~prepared.kept])
 
     def _read(self, X: Any, observed: Any, reset: bool) -> Views:
         schema = None if reset else self._schema
@@ -83,17 +85,17 @@ class BaseMultiView(BaseEstimator):
         # torch, cupy and masked arrays: validate_data would copy them to plain NumPy
         foreign = (is_array_api_obj(X) and not isinstance(X, np.ndarray)) or isinstance(X, np.ma.MaskedArray)
         if is_single(X) and not foreign:
-            X = self._checked_single(X, reset)
+            X = self._checked_single(X, observed, reset)
             return read_views(X, observed, schema)
         views = read_views(X, observed, schema)
         if reset:
             self._remember_features(views)
         return views
 
-    def _checked_single(self, X: Any, reset: bool) -> Any:
+    def _checked_single(self, X: Any, observed: Any, reset: bool) -> Any:
         """A plain 2-D array is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
         if is_frame(X):
-            read_views(X)  # names the columns that are not numbers
+            read_views(X, observed)  # names the columns that are not numbers
         try:
             checked = validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
         except ValueError as error:

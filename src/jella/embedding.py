@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from jella.arrays import Array
+from jella.arrays import Array, like
 from jella.base import BaseMultiView, spread
 from jella.scoring import held_out_rmse
 from jella.views import Views, write_views
@@ -96,6 +96,8 @@ class BaseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMulti
 
     def _embed(self, views: Views) -> Array:
         kept = self._kept(views)
+        if not kept.any():
+            return like(np.full((kept.size, self._n_features_out), np.nan), self._bases[0])
         used = views if kept.all() else views.take(kept)
         return spread(self._embed_scaled(self.scaling_.apply(used)), kept)
 

@@ -22,7 +22,7 @@ from jella.result import Progress, Result, Sweep
 from jella.views import Views
 
 Callback = Callable[[Progress], Any]
-#: equal values differ by this much in floating point
+#: equal values differ by this share in floating point; an objective below this share of ‖X‖² is as good as zero
 ROUNDING = 1e-13
 
 
@@ -99,6 +99,7 @@ def _loop(
     record: _Record,
 ) -> tuple[Iterate, str]:
     pace = relaxation.start()
+    floor = ROUNDING * sum(view.total for view in data)
     value = current.value if relaxation.judges_first else math.inf
     try:
         for n_iter in range(1, max_iter + 1):
@@ -115,7 +116,7 @@ def _loop(
                     return current, "callback"
             elif relaxation.has_stalled(pace, ratio):
                 return current, "no further decrease"
-            if relaxation.has_converged(ratio, value, tol, n_iter):
+            if relaxation.has_converged(ratio, value, tol, n_iter) or (accepted and value <= floor):
                 return current, "tolerance"
             pace = next_pace
     except KeyboardInterrupt:

@@ -48,7 +48,7 @@ def feature_means(view: View) -> Array:
     """Mean of every feature over its observed entries, (d,)."""
     count = np.maximum(to_numpy(view.count_by_feature()), 1)
     if view.is_sparse:
-        return np.asarray(view.X.sum(axis=0)).ravel() / count
+        return like(np.asarray(view.X.sum(axis=0)).ravel() / count, view.X)
     return namespace(view.X).sum(view.X, axis=0) / like(count, view.X)
 
 
@@ -118,8 +118,7 @@ class _SparseFilled:
 
     def __init__(self, view: View) -> None:
         self.X, self.mean = view.X, feature_means(view)
-        absent = np.zeros(view.n_samples) if view.is_complete else 1.0 - view.mask[:, 0]
-        self.absent = absent
+        self.absent = like(np.zeros(view.n_samples) if view.is_complete else 1.0 - view.mask[:, 0], view.X)
 
     def matmul(self, V: np.ndarray) -> np.ndarray:
         return self.X @ V + _outer(self.absent, self.mean @ V)

@@ -75,7 +75,7 @@ class RPCA(BaseCompletion):
 
     Minimises ‖Z‖_* + alpha · ‖E‖₁ with Z + E = D by the inexact augmented Lagrangian [2]_. **Missing entries are zeros
     in D and count as data**, as in the published comparisons: the sparse part has to undo them, and where much is
-    missing Z is drawn towards zero. `jella.completion.RRMC` leaves them out of the loss instead.
+    missing Z is drawn towards zero. `jella.RRMC` leaves them out of the loss instead.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class RPCA(BaseCompletion):
     Examples
     --------
     >>> import numpy as np
-    >>> from jella.completion import RPCA
+    >>> from jella import RPCA
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40))
     >>> X[rng.random(X.shape) < 0.03] = np.nan

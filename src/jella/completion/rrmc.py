@@ -120,7 +120,7 @@ class RRMC(BaseCompletion):
     Examples
     --------
     >>> import numpy as np
-    >>> from jella.completion import RRMC
+    >>> from jella import RRMC
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40))
     >>> X = np.where(rng.random(truth.shape) < 0.3, np.nan, truth + 20 * (rng.random(truth.shape) < 0.05))

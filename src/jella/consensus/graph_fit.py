@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -69,7 +69,7 @@ def connected_enough(
     equal = np.full(len(views), 1.0 / len(views))
     while True:
         graphs = Graphs.of(views, m)
-        S = _graph_step(graphs, equal, None, 0.0)
+        S = _graph_step(graphs, equal, np.zeros(graphs.possible.shape))
         if m == most or components(graphs.as_sparse(S))[0] <= k:
             return graphs, S, m
         m = min(2 * m, most)
@@ -85,16 +85,18 @@ def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: floa
     """
     n, weights = S.shape[0], _weights(graphs, S)
     F = lowest_eigenvectors(graphs.as_sparse(S), k)[0]
-    penalty = Penalty(1.0 / max(float(_distances(graphs, F, slice(None)).max()), np.finfo(float).tiny))
+    distances = _distances(graphs, F)
+    penalty = Penalty(1.0 / (float(distances.max()) or 1.0))  # the longest edges begin to go at twice that
     best: Cut | None = None
     residuals: list[float] = []
     for _ in range(max_iter):
-        last, S = S, _graph_step(graphs, weights, F, penalty.value)
+        last, S = S, _graph_step(graphs, weights, penalty.value * distances)
         weights, graph = _weights(graphs, S), graphs.as_sparse(S)
         count, labels = components(graph)
         residual = 0.0
         if count <= k:  # beyond k any k vectors of the null space would do: keep the last good ones
             F, residual = lowest_eigenvectors(graph, k)
+            distances = _distances(graphs, F)
         residuals.append(residual)
         cut = Cut(graph, labels, weights, F, np.array(residuals), count == k)
         best = cut if cut.reached or best is None or not best.reached else best
@@ -103,25 +105,26 @@ def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: floa
         elif np.abs(S - last).sum() <= tol * n:
             break
     assert best is not None
-    return Cut(best.graph, best.labels, best.weights, F, np.array(residuals), best.reached)
+    return replace(best, vectors=F, residuals=np.array(residuals))
 
 
-def _graph_step(graphs: Graphs, weights: np.ndarray, F: np.ndarray | None, penalty: float) -> np.ndarray:
-    """S (n, K): every row nearest to the views' rows, with λ‖f_i − f_j‖² as the cost of its edges."""
+def _graph_step(graphs: Graphs, weights: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """S (n, K): every row nearest to the views' rows, with a cost for every edge."""
     V, n, K = graphs.values.shape
     S = np.empty((n, K))
-    rank = 0 if F is None else F.shape[1]
-    for rows in row_blocks(n, 8 * K * (V + 1 + rank), target=2**24):
-        cost = np.zeros((rows.stop - rows.start, K)) if F is None else penalty * _distances(graphs, F, rows)
-        S[rows] = nearest_rows(graphs.values[:, rows], weights, cost, graphs.possible[rows])
+    for rows in row_blocks(n, 8 * K * (V + 1), target=2**24):
+        S[rows] = nearest_rows(graphs.values[:, rows], weights, cost[rows], graphs.possible[rows])
     return S
 
 
-def _distances(graphs: Graphs, F: np.ndarray, rows: slice) -> np.ndarray:
-    """‖f_i − f_j‖² over the possible edges of some rows, 0 elsewhere, (n, K)."""
-    ends = F[graphs.neighbours[rows]]
-    ends -= F[rows, None, :]
-    return np.where(graphs.possible[rows], np.einsum("ijk,ijk->ij", ends, ends), 0.0)
+def _distances(graphs: Graphs, F: np.ndarray) -> np.ndarray:
+    """‖f_i − f_j‖² over the possible edges, 0 elsewhere, (n, K)."""
+    n, K = graphs.possible.shape
+    out = np.zeros((n, K))
+    for rows in row_blocks(n, 8 * K * F.shape[1], target=2**24):
+        ends = F[graphs.neighbours[rows]] - F[rows][:, None, :]
+        np.einsum("ijk,ijk->ij", ends, ends, out=out[rows])
+    return np.where(graphs.possible, out, 0.0)
 
 
 def _weights(graphs: Graphs, S: np.ndarray) -> np.ndarray:

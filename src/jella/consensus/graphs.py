@@ -64,7 +64,7 @@ class Graphs:
 
 
 def neighbour_graph(X: np.ndarray | sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
-    """Adaptive-neighbour graph: a_ij = (δ_i,m+1 − δ_ij) / Σ_h≤m (δ_i,m+1 − δ_ih) for the m nearest, δ squared distances.
+    """Adaptive-neighbour graph: a_ij = (δ_i,m+1 − δ_ij) / Σ_h≤m (δ_i,m+1 − δ_ih) for the m nearest, δ squared distance.
 
     Rows sum to one, and do not depend on the unit of X. Where the m + 1 nearest are all equally far, they share alike.
     """
@@ -90,8 +90,8 @@ def components(S: sparse.csr_array) -> tuple[int, np.ndarray]:
 def lowest_eigenvectors(S: sparse.csr_array, k: int) -> tuple[np.ndarray, float]:
     """Eigenvectors (n, k) of the k lowest eigenvalues of the Laplacian of (S + Sᵀ)/2, and the sum of these eigenvalues.
 
-    Each component by itself, so that the eigenvalue zero, which every component has once, cannot be missed. There must
-    be at most k components.
+    Each component by itself, so that the eigenvalue zero, which every component has once, cannot be missed. Of more
+    than k components the first k stand for the others.
     """
     W = sparse.csr_array(0.5 * (S + S.T))
     L = sparse.csr_array(sparse.diags_array(W.sum(axis=1)) - W)
@@ -100,7 +100,7 @@ def lowest_eigenvectors(S: sparse.csr_array, k: int) -> tuple[np.ndarray, float]
     for part in range(count):
         rows = np.flatnonzero(labels == part)
         # the other components have their zeros among the k lowest
-        few, local = _lowest(L[rows][:, rows], min(k - count + 1, rows.size))
+        few, local = _lowest(L[rows][:, rows], min(max(k - count, 0) + 1, rows.size))
         spread = np.zeros((L.shape[0], few.size))
         spread[rows] = local
         values.append(few)

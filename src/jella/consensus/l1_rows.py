@@ -1,4 +1,4 @@
-"""Rows on the simplex nearest to several given rows in a weighted ℓ1 norm, with a cost for every entry: solved exactly."""
+"""Rows on the simplex nearest to several given rows in a weighted ℓ1 norm, with a cost on every entry: exact."""
 
 from __future__ import annotations
 

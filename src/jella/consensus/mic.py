@@ -23,10 +23,10 @@ from jella.views import Views, collect
 class MIC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
     """Multiple incomplete views clustering (MIC): non-negative factors of every view, drawn to one consensus.
 
-    Minimises Σ_v ‖C_v(X_v − U_v V_vᵀ)‖² + alpha·‖C_v(U_v − U*)‖² + beta·‖U_v‖_{2,1} with U_v, V_v ≥ 0 and the columns of
-    V_v at ℓ1 norm one. A sample that lacks a view has the view's mean there, with weight c = share of samples that have
-    the view; c = 1 elsewhere. It takes missing views, and refuses missing entries and negative data. Labels are k-means
-    on U*.
+    Minimises Σ_v ‖C_v(X_v − U_v V_vᵀ)‖² + alpha·‖C_v(U_v − U*)‖² + beta·‖U_v‖_{2,1} with U_v, V_v ≥ 0 and the columns
+    of V_v at ℓ1 norm one. A sample that lacks a view has the view's mean there, with weight c = share of samples that
+    have the view; c = 1 elsewhere. It takes missing views, and refuses missing entries and negative data. Labels are
+    k-means on U*.
 
     Parameters
     ----------
@@ -68,23 +68,24 @@ class MIC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
     labels_ : array (n,)
         Clusters, where n_clusters is given.
     objective_ : array
-        Objective after every round, the last value after the closing step. It may rise: a rescaled V_v changes the terms
-        of weight alpha and beta.
+        Objective after every round, the last value after the closing step. It may rise: rescaling V_v changes the
+        terms of weight alpha and beta.
     residuals_ : array
         Relative change of the objective in every round.
     n_iter_, converged_ : int, bool
         Rounds done; whether the last residual was below tol.
     n_features_in_, feature_names_in_, view_names_in_
         What was seen in fit, all views together.
-    dropped_ : list of str
+    dropped_ : list
         Samples that were kept out for having nothing observed.
 
     Notes
     -----
     The steps are those of the authors' program. After the last round the embeddings are solved exactly with the bases
-    fixed, each sample by itself, so that `transform` of the training samples is `embedding_`. New samples are filled with
-    the means, and weighed with the shares, of the fit: a view that every training sample had weighs in full where a new
-    sample lacks it.
+    fixed, each sample by itself, so that `transform` of the training samples is `embedding_`. New samples are filled
+    with the means, and weighed with the shares, of the fit: a view that every training sample had weighs in full where
+    a new sample lacks it. Where beta is too large for the data, samples end with an embedding of zero; that is common
+    for sparse views such as text at 0.1, so try 0.001 there.
 
     References
     ----------

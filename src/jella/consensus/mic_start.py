@@ -1,4 +1,4 @@
-"""Where MIC starts: non-negative factors of one view after another, each from the embedding of the last, three times."""
+"""Where MIC starts: factors of one view after another, each from the embedding of the one before; or given."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ def consensus(views: Sequence[Filled], embeddings: Sequence[Array]) -> Array:
     return top / sum(view.weights for view in views)[:, None]
 
 
-def at_least(A: Array, least: float) -> Array:
-    """Entries raised to `least` where they are below it."""
-    return namespace(A).where(A > least, A, least)
+def at_least(values: Array, least: float) -> Array:
+    """Values raised to `least` where they are below it."""
+    return namespace(values).where(values > least, values, least)
 
 
 def row_norms(U: Array) -> Array:

@@ -64,15 +64,15 @@ class RAMC(ClusterMixin, BaseMultiView):
         Neighbours used.
     n_features_in_, feature_names_in_, view_names_in_
         What was seen in fit, all views together.
-    dropped_ : list of str
+    dropped_ : list
         Samples that were kept out for having nothing observed.
 
     Notes
     -----
-    λ·Σ ‖f_i − f_j‖² s_ij stands for the rank, with F the k lowest eigenvectors of L_S. Rounds solve the rows of S exactly,
-    then the weights, then F; λ rises while S has fewer than k components and falls while it has more. Where no round ends
-    with exactly k, a ConvergenceWarning says so and the labels are k-means on F. New samples have no place in the graph:
-    there is no `predict`.
+    λ·Σ ‖f_i − f_j‖² s_ij stands for the rank, with F the k lowest eigenvectors of L_S. Rounds solve the rows of S
+    exactly, then the weights, then F; λ rises while S has fewer than k components and falls while it has more. Where no
+    round ends with exactly k, a ConvergenceWarning says so and the labels are k-means on F. New samples have no place
+    in the graph: there is no `predict`.
 
     References
     ----------
@@ -163,8 +163,8 @@ class RAMC(ClusterMixin, BaseMultiView):
     def _warn(self, cut: Cut, k: int) -> None:
         warnings.warn(
             f"RAMC found no graph with exactly {k} components in {len(cut.residuals)} rounds: the last has "
-            f"{cut.labels.max() + 1}, and the {k} lowest eigenvalues sum to {cut.residuals[-1]:.1e}; labels are k-means "
-            "on its eigenvectors instead; increase max_iter, or change n_neighbors or n_clusters",
+            f"{cut.labels.max() + 1} (sum of the {k} lowest eigenvalues {cut.residuals[-1]:.1e}), so the labels are "
+            "k-means on eigenvectors; increase max_iter, or change n_neighbors or n_clusters",
             ConvergenceWarning,
             stacklevel=4,
         )

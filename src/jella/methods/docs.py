@@ -57,8 +57,10 @@ result_ : Result
     All of the solve: blocks, sweeps, reason to stop, seconds.
 n_features_in_, feature_names_in_, view_names_in_
     What was seen in fit, all views together.
-dropped_ : list of str
-    Samples that were kept out for having nothing observed."""
+sample_names_in_ : pandas Index or None
+    Names of the rows of the embedding, where the views are DataFrames.
+dropped_ : list
+    Names, or positions, of samples that were kept out for having nothing observed."""
 
 
 def with_shared_docs(cls: T) -> T:

@@ -39,7 +39,7 @@ class JELLA(BaseJELLA):
     >>> from jella.terms import L1, L21
     >>> model = jella.JELLA(n_components=5, basis=[L21(0.01)], embedding=["nonnegative", L1(0.1)])
     >>> views = jella.datasets.load_digits_views().data
-    >>> model.fit(views).embedding_.min() >= 0
+    >>> bool(model.fit(views).embedding_.min() >= 0)
     True
     """
 

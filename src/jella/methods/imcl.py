@@ -49,7 +49,7 @@ class IMCL(BaseJELLA):
     >>> import numpy as np, jella
     >>> digits = jella.datasets.load_digits_views()
     >>> y = np.where(np.arange(1797) < 200, digits.target, -1)  # 200 labels
-    >>> jella.IMCL(n_clusters=10, random_state=0).fit(digits.data, y).embedding_.max() <= 1
+    >>> bool(jella.IMCL(n_clusters=10, random_state=0).fit(digits.data, y).embedding_.max() <= 1)
     True
     """
 
