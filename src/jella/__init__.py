@@ -10,6 +10,7 @@ from jella._version import __version__
 if TYPE_CHECKING:
     from jella import datasets, metrics, terms
     from jella.completion import RPCA, RRMC
+    from jella.consensus import MIC, RAMC
     from jella.methods.daimc import DAIMC
     from jella.methods.generic import JELLA
     from jella.methods.imcl import IMCL
@@ -32,6 +33,8 @@ _HOME = {
     "IRMKMC": "jella.methods.irmkmc",
     "MVLIV": "jella.methods.mvliv",
     "PVC": "jella.methods.pvc",
+    "MIC": "jella.consensus",
+    "RAMC": "jella.consensus",
     "RPCA": "jella.completion",
     "RRMC": "jella.completion",
     "Problem": "jella.problem",
@@ -52,8 +55,10 @@ __all__ = [
     "IMLBDR",
     "IRMKMC",
     "JELLA",
+    "MIC",
     "MVLIV",
     "PVC",
+    "RAMC",
     "RPCA",
     "RRMC",
     "SOR",

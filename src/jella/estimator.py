@@ -18,7 +18,7 @@ from jella.arrays import Array, to_numpy
 from jella.base import generator, has_clusters, spread
 from jella.embed import embed
 from jella.embedding import BaseEmbedding
-from jella.plan import make_plan
+from jella.plan import check_holes, make_plan
 from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Relaxation
 from jella.residuals import ViewData
@@ -140,6 +140,7 @@ class BaseJELLA(BaseEmbedding):
         return [self.callback] if callable(self.callback) else list(self.callback)
 
     def _embed_scaled(self, views: Views) -> Array:
+        check_holes(self._problem, views.is_rowwise)
         data = [ViewData(view) for view in views]
         return embed(data, self._bases, self._problem, self.result_.blocks.loss_state)
 
