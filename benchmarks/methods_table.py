@@ -140,7 +140,12 @@ def draw(results: list[dict[str, Any]], repeats: int) -> str:
             columns = [(name, setting, rate) for rate in RATES]
             rows = [m for m in METHODS if any((*c, m) in by_cell for c in columns)]
             if rows:
-                lines += ["", f"## {name}, {setting}", "", "| method | " + " | ".join(f"{r:.0%}" for r in RATES) + " | seconds |"]
+                lines += [
+                    "",
+                    f"## {name}, {setting}",
+                    "",
+                    "| method | " + " | ".join(f"{r:.0%}" for r in RATES) + " | seconds |",
+                ]
                 lines += ["|---|" + "---|" * (len(RATES) + 1), *_table(rows, columns, by_cell)]
     return "\n".join(lines) + "\n"
 
@@ -150,7 +155,9 @@ def _table(rows: list[str], columns: list[tuple[Any, ...]], by_cell: dict[tuple[
         found = [r[what] for r in by_cell.get(cell, []) if what in r]
         return float(np.mean(found)) if found else float("nan")
 
-    best = {c: max((mean((*c, m), "nmi") for m in rows if not np.isnan(mean((*c, m), "nmi"))), default=0.0) for c in columns}
+    best = {
+        c: max((mean((*c, m), "nmi") for m in rows if not np.isnan(mean((*c, m), "nmi"))), default=0.0) for c in columns
+    }
     lines = []
     for method in rows:
         entries = []
@@ -184,7 +191,10 @@ def main() -> None:
                 result = compute(cell, scaled, y)
                 with path.open("a") as file:
                     file.write(json.dumps(result) + "\n")
-                print(f"{name} {number}/{len(todo)} {cell['method']} {cell['setting']} {cell['rate']}: {result}", flush=True)
+                print(
+                    f"{name} {number}/{len(todo)} {cell['method']} {cell['setting']} {cell['rate']}: {result}",
+                    flush=True,
+                )
     (RESULTS / "methods.md").write_text(draw(load(path), chosen.repeats))
     print(f"wrote {RESULTS / 'methods.md'}")
 

@@ -73,11 +73,12 @@ def dense_imlbdr(views, start, alpha, beta, gamma, *, orthonormal, rule, max_ite
 @pytest.mark.parametrize(
     ("basis", "weights"), [("free", (1.0, 100.0, 1.0)), ("orthonormal", (1.0, 10.0, 0.1))], ids=["free", "orthonormal"]
 )
-def test_fast_steps_are_the_dense_ones(setting, rule, basis, weights):
+def test_fast_steps_are_the_dense_ones(setting, rule, basis, weights, monkeypatch):
+    monkeypatch.setattr("jella.terms.block_diagonal.DIRECT", 0)  # the iterative eigensolver, small as n is
     alpha, beta, gamma = weights
     arrays = jella.datasets.make_incomplete(grouped(300), 0.2, setting, random_state=0)
     views = read_views([X / 10 for X in arrays])
-    term = BlockDiagonal(K, alpha, beta, gamma=gamma, eigen_tol=1e-7)
+    term = BlockDiagonal(K, alpha, beta, gamma=gamma, eigen_tol=1e-7, eigen_steps=300)
     problem = Problem(basis=(Orthonormal(),) if basis == "orthonormal" else (), embedding=(term,))
     start = make_start(views, problem, "svd", 2 * K, np.random.default_rng(0))
     plan = make_plan(problem, views.is_rowwise, rule)

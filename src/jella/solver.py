@@ -189,13 +189,28 @@ def _close(problem: Problem, data: Sequence[ViewData], current: Iterate, record:
         return current
     blocks = current.blocks
     if problem.is_free:
-        blocks = replace(blocks, bases=canonical_bases(blocks))
+        blocks = replace(blocks, bases=balanced_bases(blocks))
     start = None if problem.is_free else blocks.embedding
     blocks = replace(blocks, embedding=embed(data, blocks.bases, problem, blocks.loss_state, start))
     closed = evaluate(problem, data, problem.refresh_states(blocks))
     if record.values and closed.value <= current.value:
         record.values[-1] = closed.values
     return closed
+
+
+def balanced_bases(blocks: Blocks) -> tuple[Array, ...]:
+    """Canonical bases that share the strength of every component with the embedding: both columns have norm √s.
+
+    Of all ways to write the product W Uᵀ this has the least ‖W‖² + ‖U‖².
+    """
+    bases = canonical_bases(blocks)
+    xp = namespace(blocks.embedding)
+    overlap = sum(
+        (U.T @ V for U, V in zip(blocks.bases[1:], bases[1:], strict=True)), start=blocks.bases[0].T @ bases[0]
+    )
+    scores = blocks.embedding @ overlap  # W Uᵀ in the canonical coordinates
+    root = xp.sum(scores * scores, axis=0) ** 0.25
+    return tuple(U * root for U in bases)
 
 
 def canonical_bases(blocks: Blocks) -> tuple[Array, ...]:

@@ -91,10 +91,11 @@ def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: floa
     residuals: list[float] = []
     for _ in range(max_iter):
         last, S = S, _graph_step(graphs, weights, penalty.value * distances)
-        weights, graph = _weights(graphs, S), graphs.as_sparse(S)
+        graph = graphs.as_sparse(S)
         count, labels = components(graph)
         residual = 0.0
-        if count <= k:  # beyond k any k vectors of the null space would do: keep the last good ones
+        if count <= k:  # beyond k the cut went too far: from where it was, less far
+            weights = _weights(graphs, S)
             F, residual = lowest_eigenvectors(graph, k)
             distances = _distances(graphs, F)
         residuals.append(residual)

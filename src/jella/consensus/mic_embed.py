@@ -34,7 +34,7 @@ def _solve(grams: Array, cross: Array, weights: Array, alpha: float, beta: float
     xp = namespace(cross)
     # the coupling with U* only takes curvature away, so that the blocks of single views bound it
     step = 1.0 / at_least(xp.max(xp.linalg.eigvalsh(grams), axis=1) + alpha, TINY)[:, None, None]
-    shrink = 0.5 * beta * step
+    shrink = 0.5 * beta * step / weights
     total = xp.sum(weights, axis=0)
     tol = max(SETTLED, 4.0 * float(xp.finfo(cross.dtype).eps))
     U = xp.zeros_like(cross)

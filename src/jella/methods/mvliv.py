@@ -15,7 +15,8 @@ class MVLIV(BaseClusterer):
 
     Minimises Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² over the bases U_v and the embedding W. It takes missing views and missing
     entries, values of any sign, and sparse views that lack whole samples. Nothing fixes the coordinates of W, so they
-    are made canonical: the stacked bases are orthonormal and the strongest component comes first.
+    are made canonical: components are orthogonal, the strongest comes first, and bases and embedding share its
+    strength. Labels are k-means on rows of W at unit norm.
 
     {parameters}
 
@@ -42,6 +43,8 @@ class MVLIV(BaseClusterer):
     >>> jella.MVLIV(n_components=2).fit([rna, adt]).embedding_.shape
     (60, 2)
     """
+
+    _labels_from_unit_rows = True
 
     def __init__(
         self,
