@@ -10,7 +10,6 @@ import argparse
 import resource
 import time
 import warnings
-from dataclasses import replace
 
 import numpy as np
 from real_sets import SETS, folder, unit_samples
@@ -102,7 +101,9 @@ def sweep_counts() -> None:
             counts = {}
             for solver in ("basic", "sor"):
                 holed = jella.datasets.make_incomplete(unit_samples(views), 0.3, "incomplete-view", random_state=0)
-                model = jella.IMLBDR(len(np.unique(y)), basis=basis, solver=solver, max_iter=500, n_init=1, random_state=0)
+                model = jella.IMLBDR(
+                    len(np.unique(y)), basis=basis, solver=solver, max_iter=500, n_init=1, random_state=0
+                )
                 started = time.perf_counter()
                 model.fit(holed)
                 counts[solver] = model.n_iter_, time.perf_counter() - started, model.objective_[-1]
@@ -115,7 +116,9 @@ def large(n: int = 11_554, sweeps: int = 30) -> None:
     started = time.perf_counter()
     model.fit(grouped(n))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"  n = {n}, {model.n_iter_} sweeps: {time.perf_counter() - started:.0f} s, peak memory {peak:.1f} GiB (target 12)")
+    print(
+        f"  n = {n}, {model.n_iter_} sweeps: {time.perf_counter() - started:.0f} s, peak memory {peak:.1f} GiB (target 12)"
+    )
 
 
 def main() -> None:

@@ -2,10 +2,10 @@
 
 Run: JELLA_DATA=<folder> python benchmarks/daimc_vs_imml.py --imml-python <python of an environment with imml 0.6>
 
-That environment: python -m venv <env>; <env>/bin/pip install "imml==0.6.*". Both fit the same 2000 samples at unit norm,
-30 % of which lack a view, with alpha = beta = 1, k = 10 and their own defaults otherwise, on one thread. Time is CPU time
-of the fit alone, labels included. One function computes both objectives, with the columns of W at sum 1. iMML is
-also judged at the bases and regressions that are best for its W, which can only lower its objective.
+That environment: python -m venv <env>; <env>/bin/pip install "imml==0.6.*". Both fit the same 2000 samples at unit
+norm, 30 % of which lack a view, with alpha = beta = 1, k = 10 and their own defaults otherwise, on one thread. Time is
+CPU time of the fit alone, labels included. One function computes both objectives, with the columns of W at sum 1. iMML
+is also judged at the bases and regressions that are best for its W, which can only lower its objective.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 from imml_daimc import timed
 from real_sets import Views, folder, handwritten, unit_samples
-from scipy.linalg import solve_sylvester
 from sklearn.metrics import normalized_mutual_info_score
 
 import jella
@@ -69,11 +68,17 @@ def best_for_embedding(views: Views, fit: Fit) -> Fit:
         W = fit.W[there]
         for _ in range(ROUNDS):
             R = regressions[v]
-            U = solve_sylvester(ALPHA * R @ R.T, W.T @ W, X[there].T @ W + ALPHA * R)
+            U = sylvester(ALPHA * R @ R.T, W.T @ W, X[there].T @ W + ALPHA * R)
             norms = np.sqrt(np.sum(R**2, axis=1, keepdims=True) + SMOOTHING)
             scaled = U * norms * (2.0 / BETA)
             bases[v], regressions[v] = U, scaled @ np.linalg.inv(np.eye(U.shape[1]) + U.T @ scaled)
     return Fit(fit.seconds, fit.labels, fit.W, bases, regressions)
+
+
+def sylvester(A: np.ndarray, G: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """The solution U of AU + UG = C for symmetric A and G."""
+    (a, P), (g, Q) = np.linalg.eigh(A), np.linalg.eigh(G)
+    return P @ ((P.T @ C @ Q) / (a[:, None] + g)) @ Q.T
 
 
 def present(X: np.ndarray) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 Run: python benchmarks/imml_daimc.py IN.npz OUT.npz
 
-IN holds `n_clusters` and `view_0`, `view_1`, ... (samples as rows, a missing sample is a row of NaN). OUT gets `seconds`
-(CPU time of the fit alone), `labels`, `embedding`, `basis_0`, ..., and `regression_0`, ....
+IN holds `n_clusters` and `view_0`, `view_1`, ... (samples as rows, a missing sample is a row of NaN). OUT gets
+`seconds` (CPU time of the fit alone), `labels`, `embedding`, `basis_0`, ..., and `regression_0`, ....
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Estimators that embed samples: transform, complete and score, whatever found the bases."""
+"""Estimators that embed samples: transform, labels, complete and score, whatever found the bases."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_scalar
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jella.arrays import Array, like
-from jella.base import BaseMultiView, spread
+from jella.arrays import Array, like, to_numpy
+from jella.base import BaseMultiView, has_clusters, spread
 from jella.scoring import held_out_rmse
 from jella.views import Views, write_views
 
 DEFAULT_RANK = 10
 
 
-class BaseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
+class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
     """What a model with bases offers for samples, new and incomplete ones too."""
 
     n_components: int | None
     _bases: tuple[Array, ...]
 
     @abstractmethod
-    def fit(self, X: Any, y: Any = None, *, observed: Any = None) -> BaseEmbedding:
+    def fit(self, X: Any, y: Any = None, *, observed: Any = None) -> BaseTransformer:
         """Learn the bases."""
 
     @abstractmethod
@@ -53,6 +54,49 @@ class BaseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMulti
         check_is_fitted(self)
         views = self._read(X, observed, reset=False)
         return self._with_names(self._embed(views), views.sample_names)
+
+    def _rank(self, views: Views) -> int:
+        most = min(views.n_samples, views.n_features)
+        if self.n_components is None:
+            return min(self.n_clusters or DEFAULT_RANK, most)
+        check_scalar(self.n_components, "n_components", int | np.integer, min_val=1)
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components} is more than {views.n_samples} samples and {views.n_features} "
+                f"features allow; choose at most {most}"
+            )
+        return int(self.n_components)
+
+    def _embed(self, views: Views) -> Array:
+        kept = self._kept(views)
+        if not kept.any():
+            return like(np.full((kept.size, self._n_features_out), np.nan), self._bases[0])
+        used = views if kept.all() else views.take(kept)
+        return spread(self._embed_scaled(self.scaling_.apply(used)), kept)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._bases[0].shape[1])
+
+
+class LabelsMixin:
+    """Labels by k-means on the embedding, where there is a number of clusters."""
+
+    @available_if(has_clusters)
+    def fit_predict(self, X: Any, y: Any = None, *, observed: Any = None) -> np.ndarray:
+        """Fit, and return the cluster of every sample, (n,)."""
+        return self.fit(X, y, observed=observed).labels_  # type: ignore[attr-defined]
+
+    @available_if(has_clusters)
+    def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
+        """Nearest cluster of every sample, (n,); -1 for samples without any observed value."""
+        check_is_fitted(self)
+        embedding = self._embed(self._read(X, observed, reset=False))  # type: ignore[attr-defined]
+        return self._nearest_clusters(to_numpy(embedding))  # type: ignore[attr-defined]
+
+
+class BaseEmbedding(BaseTransformer):
+    """A model whose bases also give the values back: it completes, and is scored on what it completes."""
 
     def complete(self, X: Any, *, observed: Any = None) -> Any:
         """X with its missing values filled in, in the same container and in the user's own units.
@@ -82,31 +126,8 @@ class BaseEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMulti
         kept = self._kept(views)
         return -held_out_rmse(views.take(kept), self._predict_scaled, self.scaling_, np.random.default_rng(seed))
 
-    def _rank(self, views: Views) -> int:
-        most = min(views.n_samples, views.n_features)
-        if self.n_components is None:
-            return min(self.n_clusters or DEFAULT_RANK, most)
-        check_scalar(self.n_components, "n_components", int | np.integer, min_val=1)
-        if self.n_components > most:
-            raise ValueError(
-                f"n_components={self.n_components} is more than {views.n_samples} samples and {views.n_features} "
-                f"features allow; choose at most {most}"
-            )
-        return int(self.n_components)
-
-    def _embed(self, views: Views) -> Array:
-        kept = self._kept(views)
-        if not kept.any():
-            return like(np.full((kept.size, self._n_features_out), np.nan), self._bases[0])
-        used = views if kept.all() else views.take(kept)
-        return spread(self._embed_scaled(self.scaling_.apply(used)), kept)
-
     def _predict_scaled(self, views: Views) -> list[Array]:
         """Every view as the model sees it, (n, d) each, from its observed part; in the user's units."""
         W = self._embed_scaled(self.scaling_.apply(views))
         norms = self.scaling_.scale_of(views)
         return [self.scaling_.invert(W @ U.T, v, norms) for v, U in enumerate(self._bases)]
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._bases[0].shape[1])

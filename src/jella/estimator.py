@@ -11,13 +11,11 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from jella.arrays import Array, to_numpy
-from jella.base import generator, has_clusters, spread
+from jella.arrays import Array
+from jella.base import generator, spread
 from jella.embed import embed
-from jella.embedding import BaseEmbedding
+from jella.embedding import BaseEmbedding, LabelsMixin
 from jella.plan import check_holes, make_plan
 from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Relaxation
@@ -28,7 +26,7 @@ from jella.start import make_start
 from jella.views import Views, collect
 
 
-class BaseJELLA(BaseEmbedding):
+class BaseJELLA(LabelsMixin, BaseEmbedding):
     """What all methods of the framework share; a method adds its parameters and `declare`."""
 
     #: whether the objective has a minimiser, so that reaching max_iter is worth a warning
@@ -70,17 +68,6 @@ class BaseJELLA(BaseEmbedding):
         self._set_labels(prepared.kept)
         self._warn(result)
         return self
-
-    @available_if(has_clusters)
-    def fit_predict(self, X: Any, y: Any = None, *, observed: Any = None) -> np.ndarray:
-        """Fit, and return the cluster of every sample, (n,)."""
-        return self.fit(X, y, observed=observed).labels_
-
-    @available_if(has_clusters)
-    def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
-        """Nearest cluster of every sample, (n,); -1 for samples without any observed value."""
-        check_is_fitted(self)
-        return self._nearest_clusters(to_numpy(self._embed(self._read(X, observed, reset=False))))
 
     def _with_labels(self, problem: Problem, y: Any, kept: np.ndarray) -> Problem:
         """The problem with what y says of the samples; most methods look at no labels."""
@@ -176,4 +163,4 @@ class BaseClusterer(ClusterMixin, BaseJELLA):
     """A method that scikit-learn may call a clusterer: it takes values of any sign."""
 
     # ClusterMixin brings a fit_predict that is always there; ours needs a number of clusters
-    fit_predict = BaseJELLA.__dict__["fit_predict"]
+    fit_predict = LabelsMixin.__dict__["fit_predict"]

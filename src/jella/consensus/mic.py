@@ -6,21 +6,20 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
 from jella.arrays import Array, to_numpy
-from jella.base import BaseMultiView, Prepared, generator, spread
+from jella.base import Prepared, generator, spread
 from jella.consensus.filled import Filled
 from jella.consensus.mic_embed import embed_views
 from jella.consensus.mic_start import chained_start, given_start
 from jella.consensus.mic_steps import consensus, objective, refine
-from jella.estimator import BaseJELLA
+from jella.embedding import BaseTransformer, LabelsMixin
 from jella.views import Views, collect
 
 
-class MIC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
+class MIC(LabelsMixin, BaseTransformer):
     """Multiple incomplete views clustering (MIC): non-negative factors of every view, drawn to one consensus.
 
     Minimises Σ_v ‖C_v(X_v − U_v V_vᵀ)‖² + alpha·‖C_v(U_v − U*)‖² + beta·‖U_v‖_{2,1} with U_v, V_v ≥ 0 and the columns
@@ -36,7 +35,7 @@ class MIC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
         Rank r of the factors. By default n_clusters, or 10 without it, clipped to what the data allow.
     alpha : float, default=0.01
         Weight of the distance between the embedding of a view and the consensus.
-    beta : float, default=0.1
+    beta : float, default=0.001
         Weight of the row norms of the embeddings; the paper tries 0.001, 0.01 and 0.1.
     scale : {'sample', 'feature', 'none'}, default='sample'
         Scaling before the fit, from observed entries only: every sample of every view to unit norm, or every feature to
@@ -85,7 +84,7 @@ class MIC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
     fixed, each sample by itself, so that `transform` of the training samples is `embedding_`. New samples are filled
     with the means, and weighed with the shares, of the fit: a view that every training sample had weighs in full where
     a new sample lacks it. Where beta is too large for the data, samples end with an embedding of zero; that is common
-    for sparse views such as text at 0.1, so try 0.001 there.
+    for sparse views such as text at 0.1.
 
     References
     ----------
@@ -108,7 +107,7 @@ class MIC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
         *,
         n_components: int | None = None,
         alpha: float = 0.01,
-        beta: float = 0.1,
+        beta: float = 0.001,
         scale: str = "sample",
         view_weights: Any = None,
         init: Any = "nmf",
@@ -160,15 +159,6 @@ class MIC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
         self._close(X, views, prepared)
         self._warn()
         return self
-
-    # what every estimator with an embedding does alike
-    fit_transform = BaseJELLA.fit_transform
-    fit_predict = BaseJELLA.__dict__["fit_predict"]
-    transform = BaseJELLA.transform
-    predict = BaseJELLA.__dict__["predict"]
-    _rank: Any = BaseJELLA._rank
-    _embed = BaseJELLA._embed
-    _n_features_out = BaseJELLA._n_features_out
 
     def _check_parameters(self) -> None:
         for name in ("max_iter", "n_steps", "n_init"):
