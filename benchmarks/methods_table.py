@@ -123,17 +123,18 @@ def load(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def draw(results: list[dict[str, Any]], repeats: int) -> str:
+def draw(results: list[dict[str, Any]]) -> str:
     by_cell: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for result in results:
-        by_cell.setdefault(key(result)[:3] + (result["method"],), []).append(result)
+        by_cell.setdefault((*key(result)[:3], result["method"]), []).append(result)
     lines = [
         "# Every method on real data with holes",
         "",
-        "Written by `python benchmarks/methods_table.py` (protocol in its first lines) from `methods.jsonl`, which holds every",
-        f"single run with its times. Means over {repeats} masks, NMI (geometric) / ARI; the best of a column in bold. All",
-        "methods at their defaults, untuned: the rank is the number of classes, which flatters none of them. IMCL is told the",
-        "labels of a tenth of the samples and scored on the others. Failures are shown, not dropped.",
+        "Written by `python benchmarks/methods_table.py` (protocol in its first lines) from `methods.jsonl`, which holds",
+        "every single run with its times. NMI (geometric) / ARI, means over the masks named with each table; the best NMI of",
+        "a column in bold. All methods at their defaults, untuned, the number of classes given. IMCL is told the labels of a",
+        "tenth of the samples and scored on the others. Failures are shown, not dropped. Seconds are wall time on a busy",
+        "machine with two cores: for orders of magnitude only.",
     ]
     for setting in SETTINGS:
         for name in SETS:
@@ -195,7 +196,7 @@ def main() -> None:
                     f"{name} {number}/{len(todo)} {cell['method']} {cell['setting']} {cell['rate']}: {result}",
                     flush=True,
                 )
-    (RESULTS / "methods.md").write_text(draw(load(path), chosen.repeats))
+    (RESULTS / "methods.md").write_text(draw(load(path)))
     print(f"wrote {RESULTS / 'methods.md'}")
 
 
