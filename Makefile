@@ -13,7 +13,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 	touch $@
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(ONE_THREAD) $(BIN)/python examples/demo.py
 
 test: .venv/installed
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m "not slow and not gpu"
@@ -32,6 +32,9 @@ format: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/sweep.py
+	$(BIN)/python benchmarks/block_diagonal.py
+	$(BIN)/python benchmarks/block_diagonal.py --large
+	$(BIN)/python benchmarks/sor_vs_als.py
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache

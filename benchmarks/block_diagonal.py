@@ -116,9 +116,8 @@ def large(n: int = 11_554, sweeps: int = 30) -> None:
     started = time.perf_counter()
     model.fit(grouped(n))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(
-        f"  n = {n}, {model.n_iter_} sweeps: {time.perf_counter() - started:.0f} s, peak memory {peak:.1f} GiB (target 12)"
-    )
+    seconds = time.perf_counter() - started
+    print(f"  n = {n}, {model.n_iter_} sweeps: {seconds:.0f} s, peak memory {peak:.1f} GiB (target 12)")
 
 
 def main() -> None:

@@ -40,10 +40,8 @@ def main(masks: int = 10, sweeps: int = 5000) -> None:
                 plain, quick, n_iter = compare(unit_samples(views), k, setting, mask, sweeps)
                 reached += quick <= plain * (1 + TOLERANCE)
                 gap = (quick - plain) / plain
-                print(
-                    f"{name:12} {setting:16} mask {mask}: plain {plain:.6f}  sor {quick:.6f}  {gap:+.1e}  {n_iter} sweeps",
-                    flush=True,
-                )
+                text = f"mask {mask}: plain {plain:.6f}  sor {quick:.6f}  {gap:+.1e}  {n_iter} sweeps"
+                print(f"{name:12} {setting:16} {text}", flush=True)
             print(
                 f"{name} {setting}: reached on {reached} of {masks} masks (rate .3, r = {k}, {sweeps} plain sweeps)",
                 flush=True,

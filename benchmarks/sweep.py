@@ -72,9 +72,7 @@ def main() -> None:
     views = data(n, d, r, 0.3)
     floor = fastest(unavoidable(views[0], r))
     ours = sweep_time(Problem(), views, r)
-    print(
-        f"MVL-IV sweep, {n} x {d}, r = {r}, 30 % of the entries missing, {np.show_config('dicts')['Build Dependencies']['blas']['name']}"
-    )
+    print(f"MVL-IV sweep, {n} x {d}, r = {r}, 30 % of the entries missing")
     print(f"  three products and one masked pass {floor * 1e3:8.1f} ms")
     print(f"  one sweep                          {ours * 1e3:8.1f} ms   ratio {ours / floor:.2f} (target: at most 3)")
     views = data(n, d, r, 0.3, rowwise=True)
