@@ -87,8 +87,8 @@ def draw(full: Views, holed: Views, completed: Views, model: jella.MVLIV, path: 
     left, right = top.subplots(1, 2, width_ratios=[1, 1])
     _draw_holes(left, holed)
     W = model.embedding_
-    right.scatter(W[:, 1], W[:, 2], c=model.labels_, cmap="tab10", s=6)
-    right.set(title="Embedding, coloured by cluster", xlabel="component 2", ylabel="component 3")
+    right.scatter(W[:, 0], W[:, 1], c=model.labels_, cmap="tab10", s=6)
+    right.set(title="Embedding, coloured by cluster", xlabel="component 1", ylabel="component 2")
     _draw_digits(bottom, names, full["pixels"], holed["pixels"], completed["pixels"])
     figure.savefig(path, dpi=110)
 
@@ -136,7 +136,7 @@ def main() -> None:
     print(f"digits: {len(digits.target)} samples, views {', '.join(f'{k} ({X.shape[1]})' for k, X in full.items())}")
     print(f"{RATE:.0%} of the samples lose a view, then {RATE:.0%} of the entries: {share:.0%} is missing\n")
     compare(full, holed, digits.target)
-    model = jella.MVLIV(n_clusters=K, random_state=SEED).fit(holed)
+    model = jella.MVLIV(n_clusters=K, scale="standardize", random_state=SEED).fit(holed)
     draw(full, holed, model.complete(holed), model, "demo.png")
     print("\nRMSE is over the missing entries, samples at unit norm. Picture: demo.png")
 
