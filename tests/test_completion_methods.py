@@ -313,7 +313,7 @@ def test_samples_without_any_value(method):
     with pytest.raises(ValueError, match="sample 7 is missing in every view"):
         method().fit(X)
     model = method(on_empty="drop").fit(X)
-    assert model.dropped_ == ["7"]
+    assert model.dropped_ == [7]
     assert np.isnan(model.embedding_[7]).all()
     assert np.isfinite(np.delete(model.embedding_, 7, axis=0)).all()
     np.testing.assert_array_equal(model.transform(X), model.embedding_)

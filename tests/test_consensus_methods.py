@@ -259,7 +259,7 @@ def test_mic_permuting_samples_and_views_from_a_given_start(rng):
     views, order, turned = holed("missing-view"), rng.permutation(40), [2, 0, 1]
     U = [rng.uniform(size=(40, 3)) for _ in views]
     V = [rng.uniform(size=(X.shape[1], 3)) for X in views]
-    options = {"tol": 0.0, "max_iter": 3}
+    options = {"tol": 0.0, "max_iter": 3, "beta": 0.1}
     here = mic(init={"embeddings": U, "bases": V}, **options).fit(views)
     start = {"embeddings": [U[v][order] for v in turned], "bases": [V[v] for v in turned]}
     there = mic(init=start, **options).fit([views[v][order] for v in turned])

@@ -54,16 +54,17 @@ def test_there_are_methods_to_walk():
 def test_garbage_under_the_mask_changes_nothing(method, setting, rng):
     views = holed(setting)
     observed = [~np.isnan(X) for X in views]
-    reference = make(method, n_clusters=3, random_state=0).fit(views)
+    reference = make(method, n_clusters=3, random_state=0, max_iter=6, tol=0.0).fit(views)
     for garbage in (0.0, -1e300, np.inf, np.nan):
         filled = [np.where(mask, X, garbage) for X, mask in zip(views, observed, strict=True)]
-        model = make(method, n_clusters=3, random_state=0).fit(filled, observed=observed)
+        model = make(method, n_clusters=3, random_state=0, max_iter=6, tol=0.0).fit(filled, observed=observed)
         np.testing.assert_array_equal(model.embedding_, reference.embedding_)
         np.testing.assert_array_equal(model.labels_, reference.labels_)
         np.testing.assert_array_equal(model.transform(filled, observed=observed), reference.transform(views))
         for ours, theirs in zip(model.complete(filled, observed=observed), reference.complete(views), strict=True):
             np.testing.assert_array_equal(ours, theirs)
-        assert model.score(filled, observed=observed) == reference.score(views)
+        if hasattr(model, "score"):
+            assert model.score(filled, observed=observed) == reference.score(views)
 
 
 @by_case
@@ -213,8 +214,8 @@ def test_estimators_take_other_array_libraries(method, setting, xp):
     arrays = holed(setting)
     reference = xp.asarray(np.zeros(1))
     views = [like(X, reference) for X in arrays]
-    model = make(method, n_clusters=3, random_state=0, max_iter=10, tol=0.0).fit(views)
-    plain = make(method, n_clusters=3, random_state=0, max_iter=10, tol=0.0).fit(arrays)
+    model = make(method, n_clusters=3, random_state=0, max_iter=4, tol=0.0).fit(views)
+    plain = make(method, n_clusters=3, random_state=0, max_iter=4, tol=0.0).fit(arrays)
     assert type(model.embedding_) is type(reference)
     assert type(model.complete(views)[0]) is type(reference)
     common = min(len(model.objective_), len(plain.objective_))  # rounding decides which stops first at the minimum
@@ -222,7 +223,8 @@ def test_estimators_take_other_array_libraries(method, setting, xp):
     np.testing.assert_allclose(model.objective_[:common], plain.objective_[:common], rtol=1e-8)
     for ours, theirs in zip(model.complete(views), plain.complete(arrays), strict=True):
         np.testing.assert_allclose(to_numpy(ours), theirs, atol=1e-5)
-    assert model.score(views) == pytest.approx(plain.score(arrays), rel=1e-4)
+    if hasattr(model, "score"):
+        assert model.score(views) == pytest.approx(plain.score(arrays), rel=1e-4)
 
 
 @by_name
@@ -233,8 +235,8 @@ def test_scikit_learn_tools_work_on_one_view(method):
         X = np.nan_to_num(X)
     rank = "n_components" if "n_components" in method().get_params() else "n_clusters"
     model = make(method, random_state=0, max_iter=20, tol=0.0)
-    search = GridSearchCV(model, {rank: [1, 3]}, cv=3).fit(X)
-    assert search.best_params_ == {rank: 3}
+    if hasattr(model, "score"):
+        assert GridSearchCV(model, {rank: [1, 3]}, cv=3).fit(X).best_params_ == {rank: 3}
     pipeline = make_pipeline(FunctionTransformer(), model.set_params(**{rank: 2}))
     assert pipeline.fit_transform(X).shape == (60, 2)
 

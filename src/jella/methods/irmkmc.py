@@ -92,6 +92,11 @@ class IRMKMC(BaseClusterer):
         return tags
 
     @property
+    def score(self) -> Any:
+        """Absent: scoring hides single entries of a sample with one view, which the method cannot take."""
+        raise AttributeError("IRMKMC has no score: it takes no missing entries, and scoring would make some")
+
+    @property
     def view_weights_(self) -> np.ndarray:
         """Learned weight of each view."""
         return np.asarray(self.result_.blocks.loss_state.view_weights)
