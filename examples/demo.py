@@ -16,6 +16,7 @@ from jella.metrics import adjusted_rand, nmi, rmse
 
 Views = dict[str, np.ndarray]
 RATE, SEED, K = 0.3, 0, 10
+BEST = "jella.JELLA, ridge, chosen by score"
 
 
 def mean_filled(views: Views) -> Views:
@@ -39,11 +40,23 @@ def knn_spectral(views: Views) -> tuple[np.ndarray, Views]:
     return spectral.fit_predict(filled), dict(zip(views, np.split(filled, widths, axis=1), strict=True))
 
 
-def ours(model: jella.JELLA) -> Callable[[Views], tuple[np.ndarray, Views]]:
-    return lambda views: (model.fit_predict(views), model.complete(views))
+def mean_fill_and_knn() -> dict[str, Callable[[Views], tuple[np.ndarray, Views]]]:
+    return {"mean-fill + k-means": mean_fill_kmeans, "KNNImputer + SpectralClustering": knn_spectral}
 
 
-def chosen_by_score(views: Views) -> tuple[np.ndarray, Views]:
+def ours() -> dict[str, Callable[[Views], jella.JELLA]]:
+    def fitted(method: type, **options: str) -> Callable[[Views], jella.JELLA]:
+        return lambda views: method(n_clusters=K, random_state=SEED, **options).fit(views)
+
+    return {
+        "jella.PVC": fitted(jella.PVC),
+        "jella.MVLIV": fitted(jella.MVLIV),
+        "jella.MVLIV, standardized": fitted(jella.MVLIV, scale="standardize"),
+        BEST: chosen_by_score,
+    }
+
+
+def chosen_by_score(views: Views) -> jella.JELLA:
     """Orthonormal bases and a ridge on the embedding; rank and weight are those that predict hidden values best."""
     candidates = [
         jella.JELLA(K, n_components=rank, scale="standardize", solver="sor", basis=["orthonormal"], embedding=[ridge])
@@ -51,33 +64,29 @@ def chosen_by_score(views: Views) -> tuple[np.ndarray, Views]:
         for ridge in map(jella.terms.Ridge, (0.03, 0.1, 0.3))
     ]
     fitted = [model.set_params(random_state=SEED).fit(views) for model in candidates]
-    best = max(fitted, key=lambda model: model.score(views))
-    return best.labels_, best.complete(views)
+    return max(fitted, key=lambda model: model.score(views))
 
 
-def compare(full: Views, holed: Views, labels: np.ndarray) -> dict[str, tuple[np.ndarray, Views]]:
+def compare(full: Views, holed: Views, labels: np.ndarray) -> jella.JELLA:
+    """Print a line a method; the last model is returned."""
     missing = {name: np.isnan(X) for name, X in holed.items()}
-    methods = {
-        "mean-fill + k-means": mean_fill_kmeans,
-        "KNNImputer + SpectralClustering": knn_spectral,
-        "jella.PVC": ours(jella.PVC(n_clusters=K, random_state=SEED)),
-        "jella.MVLIV": ours(jella.MVLIV(n_clusters=K, random_state=SEED)),
-        "jella.MVLIV, standardized": ours(jella.MVLIV(n_clusters=K, scale="standardize", random_state=SEED)),
-        "jella.JELLA, ridge, chosen by score": chosen_by_score,
-    }
     print(f"{'':37}{'NMI':>7}{'ARI':>7}{'RMSE':>8}{'seconds':>9}")
-    outcome = {}
-    for name, run in methods.items():
-        started = time.perf_counter()
-        found, completed = run(holed)
-        seconds = time.perf_counter() - started
-        error = rmse(full, completed, missing=missing)
+
+    def line(name: str, started: float, found: np.ndarray, completed: Views) -> None:
+        seconds, error = time.perf_counter() - started, rmse(full, completed, missing=missing)
         print(f"{name:37}{nmi(labels, found):7.3f}{adjusted_rand(labels, found):7.3f}{error:8.4f}{seconds:9.2f}")
-        outcome[name] = found, completed
-    return outcome
+
+    for name, run in mean_fill_and_knn().items():
+        started = time.perf_counter()
+        line(name, started, *run(holed))
+    for name, fit in ours().items():
+        started = time.perf_counter()
+        model = fit(holed)
+        line(name, started, model.labels_, model.complete(holed))
+    return model
 
 
-def draw(full: Views, holed: Views, completed: Views, model: jella.MVLIV, path: str) -> None:
+def draw(full: Views, holed: Views, completed: Views, model: jella.JELLA, path: str) -> None:
     import matplotlib.pyplot as plt
 
     plt.switch_backend("Agg")
@@ -87,8 +96,9 @@ def draw(full: Views, holed: Views, completed: Views, model: jella.MVLIV, path: 
     left, right = top.subplots(1, 2, width_ratios=[1, 1])
     _draw_holes(left, holed)
     W = model.embedding_
-    right.scatter(W[:, 0], W[:, 1], c=model.labels_, cmap="tab10", s=6)
-    right.set(title="Embedding, coloured by cluster", xlabel="component 1", ylabel="component 2")
+    axes = np.argsort(-W.var(axis=0))[:2]
+    right.scatter(*W[:, axes].T, c=model.labels_, cmap="tab10", s=6)
+    right.set(title="Embedding, coloured by cluster", xlabel="strongest component", ylabel="second")
     _draw_digits(bottom, names, full["pixels"], holed["pixels"], completed["pixels"])
     figure.savefig(path, dpi=110)
 
@@ -135,8 +145,7 @@ def main() -> None:
     share = np.mean(np.hstack([np.isnan(X) for X in holed.values()]))
     print(f"digits: {len(digits.target)} samples, views {', '.join(f'{k} ({X.shape[1]})' for k, X in full.items())}")
     print(f"{RATE:.0%} of the samples lose a view, then {RATE:.0%} of the entries: {share:.0%} is missing\n")
-    compare(full, holed, digits.target)
-    model = jella.MVLIV(n_clusters=K, scale="standardize", random_state=SEED).fit(holed)
+    model = compare(full, holed, digits.target)
     draw(full, holed, model.complete(holed), model, "demo.png")
     print("\nRMSE is over the missing entries, samples at unit norm. Picture: demo.png")
 
