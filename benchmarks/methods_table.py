@@ -141,12 +141,9 @@ def draw(results: list[dict[str, Any]]) -> str:
             columns = [(name, setting, rate) for rate in RATES]
             rows = [m for m in METHODS if any((*c, m) in by_cell for c in columns)]
             if rows:
-                lines += [
-                    "",
-                    f"## {name}, {setting}",
-                    "",
-                    "| method | " + " | ".join(f"{r:.0%}" for r in RATES) + " | seconds |",
-                ]
+                masks = max(len(by_cell.get((*c, rows[0]), [])) for c in columns)
+                lines += ["", f"## {name}, {setting} ({masks} mask{'s' if masks > 1 else ''} a rate)", ""]
+                lines += ["| method | " + " | ".join(f"{r:.0%}" for r in RATES) + " | seconds |"]
                 lines += ["|---|" + "---|" * (len(RATES) + 1), *_table(rows, columns, by_cell)]
     return "\n".join(lines) + "\n"
 
@@ -165,7 +162,11 @@ def _table(rows: list[str], columns: list[tuple[Any, ...]], by_cell: dict[tuple[
         for c in columns:
             score, rand = mean((*c, method), "nmi"), mean((*c, method), "ari")
             failed = [r["error"] for r in by_cell.get((*c, method), []) if "error" in r]
-            text = f"{score:.3f} / {rand:.3f}" if not np.isnan(score) else (failed[0][:60] if failed else "–")
+            text = (
+                f"{score:.3f} / {rand:.3f}"
+                if not np.isnan(score)
+                else ("refused: " + failed[0].split(":")[1].strip().lower() if failed else "–")
+            )
             entries.append(f"**{text}**" if score == best[c] else text)
         seconds = np.nanmean([mean((*c, method), "seconds") for c in columns])
         lines.append(f"| {method} | " + " | ".join(entries) + f" | {seconds:.1f} |")

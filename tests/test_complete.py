@@ -10,6 +10,7 @@ from scipy import sparse
 import jella
 from jella.arrays import to_numpy
 from jella.metrics import rmse
+from jella.views import read_views, write_views
 
 N, WIDTHS = 30, (7, 5)
 
@@ -353,3 +354,19 @@ def test_estimates_are_in_the_units_of_the_user(scale, setting):
         missing = np.isnan(hole)
         spread = view[missing] - view[missing].mean()
         assert rmse(view, ours, missing=missing) < allowed * np.sqrt(np.mean(spread**2))
+
+
+def test_only_the_lacking_samples_of_a_sparse_view_are_estimated(rng):
+    view = sparse.random_array((12, 30), density=0.2, rng=rng, format="csr")
+    present = np.arange(12) % 3 > 0
+    asked = []
+
+    def estimate(position, rows):
+        asked.append(rows)
+        return np.full((len(rows), 30), 7.0)
+
+    views = read_views([view], [present])
+    (written,) = write_views([view], views, estimate)
+    np.testing.assert_array_equal(asked[0], np.flatnonzero(~present))
+    np.testing.assert_array_equal(written.toarray()[present], view.toarray()[present])
+    assert (written.toarray()[~present] == 7.0).all()

@@ -108,8 +108,10 @@ class BaseEmbedding(BaseTransformer):
         W = self._embed(views)
         norms = self.scaling_.scale_of(views)
 
-        def estimate(v: int) -> Array:
-            return self.scaling_.invert(W @ self._bases[v].T, v, norms)
+        def estimate(v: int, rows: np.ndarray | None) -> Array:
+            chosen = slice(None) if rows is None else rows
+            scale = None if norms is None else norms[chosen]
+            return self.scaling_.invert(W[chosen, :] @ self._bases[v].T, v, scale)
 
         return write_views(X, views, estimate, self._schema)
 

@@ -22,8 +22,9 @@ class IRMKMC(BaseClusterer):
     the embedding is its indicator.
 
     {parameters}
-    gamma : float, default=2.0
-        Exponent of the view weights, greater than 1; large values make the views equal.
+    gamma : float, default=5.0
+        Exponent of the view weights, greater than 1; large values make the views equal, and near 1 the view that is
+        easiest to fit, which need not be the best, takes all the weight.
 
     {attributes}
     view_weights_ : array (V,)
@@ -59,7 +60,7 @@ class IRMKMC(BaseClusterer):
         self,
         n_clusters: int | None = None,
         *,
-        gamma: float = 2.0,
+        gamma: float = 5.0,
         scale: str = "sample",
         init: Any = "svd",
         n_init: int = 10,

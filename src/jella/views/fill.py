@@ -78,7 +78,13 @@ def _fill_sparse(raw: Any, keep: np.ndarray, values: np.ndarray) -> Any:
     if keep.shape[1] > 1:
         return type(raw)(np.where(keep, own.toarray(), values.astype(dtype)))
     gaps = np.flatnonzero(~keep[:, 0])
+    return fill_sparse_rows(raw, gaps, values[gaps])
+
+
+def fill_sparse_rows(raw: Any, gaps: np.ndarray, values: np.ndarray) -> Any:
+    """A sparse array with the rows `gaps` replaced by the dense rows `values`, (len(gaps), d)."""
+    dtype = raw.dtype if raw.dtype.kind == "f" else np.float64
     rows = np.arange(raw.shape[0])
     rows[gaps] = raw.shape[0] + np.arange(gaps.size)
-    both = sparse.vstack([own, sparse.csr_array(values[gaps].astype(dtype))], format="csr")
+    both = sparse.vstack([sparse.csr_array(raw, dtype=dtype), sparse.csr_array(values.astype(dtype))], format="csr")
     return type(raw)(both[rows])

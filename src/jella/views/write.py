@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import array_api_compat
 import numpy as np
 from scipy import sparse
 
 from jella.arrays import Array, namespace, to_numpy
-from jella.views.fill import fill, fill_frame
+from jella.views.fill import fill, fill_frame, fill_sparse_rows
 from jella.views.frames import column_names, column_order, is_frame
 from jella.views.model import View, Views
 from jella.views.read import Schema, is_single, split
+
+#: position of a view, rows wanted -> values
+Estimate: TypeAlias = Callable[[int, np.ndarray | None], Array]
 
 
 def collect(values: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
@@ -25,7 +28,7 @@ def collect(values: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
     return tuple(values) if isinstance(X, tuple) and not is_single(X) else list(values)
 
 
-def write_views(X: Any, views: Views, estimate: Callable[[int], Array], schema: Schema | None = None) -> Any:
+def write_views(X: Any, views: Views, estimate: Estimate, schema: Schema | None = None) -> Any:
     """X with every missing entry replaced by its estimate, and every observed one bit for bit as it was.
 
     Parameters
@@ -34,14 +37,23 @@ def write_views(X: Any, views: Views, estimate: Callable[[int], Array], schema: 
     views : Views
         What read_views made of X; only the masks and the names are used.
     estimate : callable
-        Position of a view -> its estimated values, (n, d) in the user's units.
+        Position of a view, and the rows wanted (None: all) -> its estimated values in the user's units.
     """
     names, raws = split(X, schema)
     written = [
-        _copy(raw) if view.is_complete else _write_one(raw, view, estimate(position), views.sample_names)
+        _write_view(raw, view, position, estimate, views.sample_names)
         for position, (raw, view) in enumerate(zip(raws, views, strict=True))
     ]
     return written[0] if is_single(X) else collect(written, X, names)
+
+
+def _write_view(raw: Any, view: View, position: int, estimate: Estimate, sample_names: Any) -> Any:
+    if view.is_complete:
+        return _copy(raw)
+    if sparse.issparse(raw) and view.is_rowwise:  # only the samples that lack the view are estimated
+        gaps = np.flatnonzero(~np.broadcast_to(view.mask, (view.n_samples, 1))[:, 0])
+        return fill_sparse_rows(raw, gaps, to_numpy(estimate(position, gaps)))
+    return _write_one(raw, view, estimate(position, None), sample_names)
 
 
 def _copy(raw: Any) -> Any:
