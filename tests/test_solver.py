@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from common import CASES, SETTINGS, holed, make, planted
@@ -71,6 +74,20 @@ def dense_value(problem, views, blocks):
     return total + sum(t.value(W, state) for t, state in zip(problem.embedding, blocks.embedding_states, strict=True))
 
 
+def weighted(problem, strength):
+    """The problem with all weights of its terms multiplied."""
+
+    def stronger(term):
+        term = copy.copy(term)
+        for name in {"weight", "alpha", "beta", "gamma"} & set(vars(term)):
+            setattr(term, name, strength * getattr(term, name))
+        return term
+
+    return replace(
+        problem, basis=tuple(map(stronger, problem.basis)), embedding=tuple(map(stronger, problem.embedding))
+    )
+
+
 @st.composite
 def holed_views(draw):
     """Views of drawn shapes with drawn holes; no sample and no feature is empty."""
@@ -91,11 +108,11 @@ def holed_views(draw):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("rule", [Basic(), SOR()], ids=repr)
-@given(drawn=holed_views())
+@given(drawn=holed_views(), strength=st.sampled_from([0.01, 0.3, 1.0, 10.0]))
 @settings(max_examples=15, deadline=None)
-def test_the_objective_never_rises_and_is_what_it_says(name, rule, drawn):
+def test_the_objective_never_rises_and_is_what_it_says(name, rule, drawn, strength):
     arrays, rank = drawn
-    views, problem = read_views(arrays), PROBLEMS[name]
+    views, problem = read_views(arrays), weighted(PROBLEMS[name], strength)
     result = run(problem, views, rule, rank=rank, max_iter=15)
     scale = views.sqnorm()
     assert np.all(np.diff(result.objective) <= 1e-12 * scale)
