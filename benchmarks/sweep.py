@@ -57,14 +57,8 @@ def sweep_time(problem: Problem, views: Views, r: int) -> float:
     plan = make_plan(problem, views.is_rowwise, rule)
     matrices = [ViewData(view) for view in views]
     start = make_start(views, problem, "random", r, np.random.default_rng(0))
-    at = sweep(problem, plan, matrices, evaluate(problem, matrices, _with_states(problem, start)), 1.0)
+    at = sweep(problem, plan, matrices, evaluate(problem, matrices, problem.start_states(start)), 1.0)
     return fastest(lambda: sweep(problem, plan, matrices, at, 1.2))
-
-
-def _with_states(problem: Problem, blocks: object) -> object:
-    from dataclasses import replace
-
-    return replace(blocks, states=problem.start_states(blocks))  # type: ignore[type-var, arg-type]
 
 
 def main() -> None:
