@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import textwrap
 from typing import TypeVar
 
@@ -64,8 +66,17 @@ dropped_ : list
 
 
 def with_shared_docs(cls: T) -> T:
-    """Put the shared sections where the class docstring says {parameters} and {attributes}."""
+    """Put the shared sections where the class docstring says {parameters} and {attributes}.
+
+    Of the parameters, those that the class has.
+    """
     if cls.__doc__:
-        doc = cls.__doc__.replace("{parameters}", textwrap.indent(PARAMETERS, "    ").lstrip())
+        doc = cls.__doc__.replace("{parameters}", textwrap.indent(_parameters_of(cls), "    ").lstrip())
         cls.__doc__ = doc.replace("{attributes}", textwrap.indent(ATTRIBUTES, "    ").lstrip())
     return cls
+
+
+def _parameters_of(cls: type) -> str:
+    head, *entries = re.split(r"\n(?=\w+ : )", PARAMETERS)
+    there = inspect.signature(cls).parameters
+    return "\n".join([head, *(entry for entry in entries if entry.split(" :")[0] in there)])

@@ -34,8 +34,8 @@ class IRMKMC(BaseClusterer):
     -----
     The norms are bounded by squares at the current residuals (iteratively reweighted), so the objective never rises. A
     cluster that loses all its samples gets one of them back; a cluster none of whose samples has a view keeps its
-    centroid there. n_components, view_weights and solver are not parameters: the rank is the number of clusters (10
-    without one), weights are learned, and over-relaxation has no meaning for norms.
+    centroid there. The rank is the number of clusters (10 without one), view weights are learned, and over-relaxation
+    has no meaning for norms, so the method lacks those parameters. It has no `score`, which would hide single entries.
 
     References
     ----------
