@@ -698,4 +698,4 @@ def test_cloning_pickling_and_signatures(method):
     assert first.name == "n_clusters"
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in others)
     for p in (first, *others):
-        assert f"\n    {p.name} :" in method.__doc__
+        assert f"\n{p.name} :" in inspect.getdoc(method)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -280,8 +281,4 @@ def test_signatures_are_alike(method):
     assert shared <= given | fixed
     assert all(isinstance(p.default, str | int | float | bool | tuple | None) for p in parameters)
     for p in parameters:
-        assert (
-            f"\n    {p.name} :" in method.__doc__
-            or f", {p.name} :" in method.__doc__
-            or f"{p.name}, " in method.__doc__
-        )
+        assert re.search(rf"^(\w+, )*{p.name}(, \w+)* : ", inspect.getdoc(method), flags=re.MULTILINE), p.name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import textwrap
 from typing import TypeVar
 
 T = TypeVar("T", bound=type)
@@ -71,8 +70,9 @@ def with_shared_docs(cls: T) -> T:
     Of the parameters, those that the class has.
     """
     if cls.__doc__:
-        doc = cls.__doc__.replace("{parameters}", textwrap.indent(_parameters_of(cls), "    ").lstrip())
-        cls.__doc__ = doc.replace("{attributes}", textwrap.indent(ATTRIBUTES, "    ").lstrip())
+        # Python 3.13 takes the indentation off docstrings itself; before, it is ours to do
+        doc = inspect.cleandoc(cls.__doc__).replace("{parameters}", _parameters_of(cls))
+        cls.__doc__ = doc.replace("{attributes}", ATTRIBUTES)
     return cls
 
 
