@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests and the demo use one BLAS thread a process: results do not depend on it, and two test processes do not fight.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow lint format bench bench-imml clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -36,5 +36,11 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/block_diagonal.py --large
 	$(BIN)/python benchmarks/sor_vs_als.py
 
+# DAIMC against the package iMML, in an environment of its own; needs JELLA_DATA
+bench-imml: .venv/installed
+	test -x .venv-imml/bin/python || $(PYTHON) -m venv .venv-imml
+	.venv-imml/bin/python -m pip install --quiet 'imml==0.6.*'
+	$(BIN)/python benchmarks/daimc_vs_imml.py --imml-python .venv-imml/bin/python
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-imml build dist .pytest_cache .mypy_cache .ruff_cache
