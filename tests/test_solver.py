@@ -354,3 +354,11 @@ def test_single_precision_agrees_and_stays_single(setting):
     single = run(Problem(), read_views([X.astype(np.float32) for X in arrays]), SOR(), max_iter=10)
     assert single.blocks.embedding.dtype == np.float32
     np.testing.assert_allclose(single.objective[:5], double.objective[:5], rtol=1e-4)
+
+
+def test_a_negative_objective_goes_on_falling():
+    """A strong label term is concave and takes the objective below zero; that is no reason to stop."""
+    model = jella.IMCL(n_components=3, beta=30.0, tol=0.0, max_iter=40).fit(planted(), np.arange(40) % 3)
+    assert model.objective_[0] < 0
+    assert len(model.objective_) > 3
+    assert np.all(np.diff(model.objective_) <= 0)

@@ -116,7 +116,7 @@ def _loop(
                     return current, "callback"
             elif relaxation.has_stalled(pace, ratio):
                 return current, "no further decrease"
-            if relaxation.has_converged(ratio, value, tol, n_iter) or (accepted and value <= floor):
+            if relaxation.has_converged(ratio, value, tol, n_iter) or (accepted and 0.0 <= value <= floor):
                 return current, "tolerance"
             pace = next_pace
     except KeyboardInterrupt:
@@ -228,6 +228,9 @@ def canonical_bases(blocks: Blocks) -> tuple[Array, ...]:
 
 
 def _ratio(new: float, old: float) -> float:
+    """New objective over old; where a concave term made the old one negative, one less the relative decrease."""
     if old == math.inf:
         return 0.0
-    return new / old if old > 0 else 1.0
+    if old > 0:
+        return new / old
+    return 1.0 + (new - old) / abs(old) if old < 0 else float(new >= 0)
