@@ -134,9 +134,9 @@ def draw(results: list[dict[str, Any]]) -> str:
         "every single run with its times. NMI (geometric) / ARI, means over the masks named with each table; the best",
         "NMI of a column in bold. All methods at their defaults, the number of classes given, nothing tuned by set.",
         "Four defaults were settled with scores on these sets in view, so they are not blind to them: the coordinates",
-        "in which MVLIV is labelled, the exponent of IRMKMC, beta of MIC, neighbours of RAMC. IMCL is told the labels of a",
-        "tenth of the samples and scored on the others. Failures are shown, not dropped. Seconds are wall time on a",
-        "busy machine with two cores: for orders of magnitude only.",
+        "in which MVLIV is labelled, the exponent of IRMKMC, beta of MIC, neighbours of RAMC. IMCL is told the labels",
+        "of a tenth of the samples and scored on the others. Failures are shown, not dropped. Seconds are wall time on",
+        "a busy machine with two cores: for orders of magnitude only.",
     ]
     for setting in SETTINGS:
         for name in SETS:
