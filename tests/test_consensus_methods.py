@@ -26,7 +26,7 @@ from jella.arrays import like, to_numpy
 from jella.consensus import MIC, RAMC
 from jella.consensus.filled import Filled
 from jella.consensus.graph_fit import Penalty, connected_enough, fit_graph
-from jella.consensus.graphs import lowest_eigenvectors, neighbour_graph
+from jella.consensus.graphs import laplacian_eigenvectors, neighbour_graph
 from jella.consensus.l1_rows import nearest_rows
 from jella.consensus.mic_embed import embed_views
 from jella.consensus.mic_start import chained_start
@@ -83,7 +83,7 @@ def test_mic_fills_and_weighs_as_the_program(golden):
     """From the data with holes, our views have the program's mean-filled data and weights."""
     file = loadmat(golden / "MIC" / "golden_msrc_beta0.1.mat")
     for X, C, present in zip(file["X"].ravel(), file["C"].ravel(), file["ind"].T, strict=True):
-        ours = Filled.of(read_views([np.where(present[:, None] > 0, X, np.nan)])[0])
+        ours = Filled.weighted(read_views([np.where(present[:, None] > 0, X, np.nan)])[0])
         np.testing.assert_allclose(ours.times(np.eye(X.shape[1])), X, atol=1e-14)
         np.testing.assert_allclose(ours.weights, np.diag(C) ** 2, atol=1e-14)
 
@@ -95,7 +95,7 @@ def mic_case(rng, n=30, widths=(8, 5), r=3, rate=0.4):
     """Views with absent samples, their textbook form (mean-filled, weights c), and blocks."""
     X = [rng.uniform(size=(n, d)) for d in widths]
     views = jella.datasets.make_incomplete(X, rate, random_state=0)
-    filled = [Filled.of(view) for view in read_views(views)]
+    filled = [Filled.weighted(view) for view in read_views(views)]
     dense = [np.where(np.isnan(Xv), np.nanmean(Xv, axis=0), Xv) for Xv in views]
     c = [np.where(np.isnan(Xv[:, 0]), 1 - np.isnan(Xv[:, 0]).mean(), 1.0) for Xv in views]
     U, V = [rng.uniform(size=(n, r)) for _ in widths], [rng.uniform(size=(d, r)) for d in widths]
@@ -163,8 +163,8 @@ def test_mic_zero_rows_stay_zero_and_finite(rng):
 
 def test_filled_views_are_never_formed(rng):
     view = read_views([np.where(rng.random((12, 1)) < 0.3, np.nan, rng.uniform(size=(12, 5)))])[0]
-    dense = Filled.of(view)
-    thin = Filled.of(read_views([sparse.csr_array(view.X)], observed=[view.mask])[0])
+    dense = Filled.weighted(view)
+    thin = Filled.weighted(read_views([sparse.csr_array(view.X)], observed=[view.mask])[0])
     assert sparse.issparse(thin.X)
     explicit = np.where(view.mask, view.X, view.X.sum(axis=0) / view.mask.sum())
     V, U = rng.uniform(size=(5, 2)), rng.uniform(size=(12, 2))
@@ -204,7 +204,7 @@ def mic(**options):
 def test_mic_reports_the_true_objective():
     views = holed("missing-view")
     model = mic(scale="none").fit(views)
-    filled = [Filled.of(view) for view in read_views(views)]
+    filled = [Filled.weighted(view) for view in read_views(views)]
     dense = [view.times(np.eye(view.X.shape[1])) for view in filled]
     c = [np.sqrt(view.weights) for view in filled]
     value = textbook(dense, c, model.view_embeddings_, model.bases_, model.embedding_, model.alpha, model.beta)
@@ -284,7 +284,7 @@ def test_mic_random_state_is_honoured():
 
 
 def test_mic_starts_from_factors_of_every_view():
-    views = [Filled.of(view) for view in read_views(holed("missing-view"))]
+    views = [Filled.weighted(view) for view in read_views(holed("missing-view"))]
     plain = [replace(view, weights=np.ones(40)) for view in views]
     U, V = chained_start(views, 3, np.random.default_rng(0), n_init=3, n_steps=100)
     for view, Uv, Vv in zip(plain, U, V, strict=True):
@@ -294,7 +294,7 @@ def test_mic_starts_from_factors_of_every_view():
 
 def test_mic_views_hand_their_embedding_on():
     """Two copies of a view end with the same components in the same order: the second did not start at random."""
-    view = Filled.of(read_views([planted(noise=0.0)[0]])[0])
+    view = Filled.weighted(read_views([planted(noise=0.0)[0]])[0])
     (first, second), _ = chained_start([view, view], 3, np.random.default_rng(0), n_init=1, n_steps=100)
     alike = np.corrcoef(first.T, second.T)[:3, 3:]
     assert alike.diagonal().min() > 0.99
@@ -303,7 +303,7 @@ def test_mic_views_hand_their_embedding_on():
 
 
 def test_mic_goes_on_from_the_best_of_several_runs():
-    view = Filled.of(read_views([planted()[0]])[0])
+    view = Filled.weighted(read_views([planted()[0]])[0])
     losses = []
     for n_init in (1, 2, 5, 50):  # the first runs are the same ones
         (U,), (V,) = chained_start([view], 3, np.random.default_rng(0), n_init=n_init, n_steps=1)
@@ -340,7 +340,7 @@ def test_mic_single_precision():
 
 
 def test_mic_refuses_what_it_cannot_take():
-    with pytest.raises(ValueError, match=r"sample \d+ lacks \d+ of the \d entries of view .*; use jella.MVLIV or"):
+    with pytest.raises(ValueError, match=r"sample \d+ lacks \d+ of the \d entries of view .*; use jella.MVLIV, or"):
         mic().fit(holed("incomplete-view"))
     frames = [pd.DataFrame(X, index=[f"s{i}" for i in range(40)]) for X in planted()]
     model = mic().fit(frames)
@@ -476,7 +476,7 @@ def test_neighbour_graph_of_few_or_equal_samples():
 def test_eigenvectors_by_component_are_those_of_the_whole(rng, sizes):
     k = 4
     S = sparse.csr_array(sparse.block_diag([neighbour_graph(rng.normal(size=(size, 2)), 8) for size in sizes]))
-    F, total = lowest_eigenvectors(S, k)
+    F, total = laplacian_eigenvectors(S, k)
     W = 0.5 * (S + S.T).toarray()
     values, vectors = np.linalg.eigh(np.diag(W.sum(axis=1)) - W)
     assert values[k] - values[k - 1] > 1e-6  # the space is well defined

@@ -50,6 +50,18 @@ def sqnorm(array: Array) -> float:
     return float(namespace(array).sum(array * array))
 
 
+def row_sqnorms(X: Array) -> Array:
+    """Squared norm of every row of a dense or sparse array, (n,)."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return namespace(X).sum(X * X, axis=1)
+
+
+def at_least(values: Array, least: float) -> Array:
+    """Values raised to `least` where they are below it."""
+    return namespace(values).where(values > least, values, least)
+
+
 def inner(a: Array, b: Array) -> float:
     """Frobenius inner product of two dense arrays."""
     return float(namespace(a).sum(a * b))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -75,7 +77,7 @@ class BaseMultiView(BaseEstimator):
         self.view_names_in_ = list(views.names)
         names = np.arange(views.n_samples) if views.sample_names is None else views.sample_names
         self.sample_names_in_ = None if views.sample_names is None else views.sample_names
-        self.dropped_ = list(names[~prepared.kept])
+        self.dropped_ = names[~prepared.kept].tolist()
 
     def _read(self, X: Any, observed: Any, reset: bool) -> Views:
         schema = None if reset else self._schema
@@ -94,14 +96,17 @@ class BaseMultiView(BaseEstimator):
 
     def _checked_single(self, X: Any, observed: Any, reset: bool) -> Any:
         """A plain 2-D array is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
+        first = X[0] if isinstance(X, list | tuple) else X
+        if isinstance(first, str | PathLike):
+            raise ValueError(f"expected arrays of numbers, got the text {str(first)!r}; if it is a file, read it first")
         if is_frame(X):
             read_views(X, observed)  # names the columns that are not numbers
         try:
             checked = validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
         except ValueError as error:
-            if "could not convert" not in str(error):
+            if not any(words in str(error) for words in ("could not convert", "bytes/strings")):
                 raise
-            raise ValueError(f"the data must hold real numbers ({error}); encode or drop what is not numeric") from None
+            raise ValueError("the data must hold real numbers, got text; encode or drop what is not numeric") from None
         return X if is_frame(X) else checked
 
     def _remember_features(self, views: Views) -> None:
@@ -133,10 +138,22 @@ class BaseMultiView(BaseEstimator):
                     f"{view.name!r} goes down to {smallest:.3g}; shift it, or use a method without sign constraints"
                 )
 
+    def _refuse_missing_entries(self, views: Views) -> None:
+        """For methods that weigh whole samples of a view and have no place for single missing entries."""
+        for view in views:
+            if not view.is_rowwise:
+                counts = to_numpy(view.count_by_sample())
+                row = int(np.flatnonzero((counts > 0) & (counts < view.n_features))[0])
+                raise ValueError(
+                    f"{type(self).__name__} takes samples that lack whole views, but sample {views.label(row)} lacks "
+                    f"{view.n_features - counts[row]} of the {view.n_features} entries of view {view.name!r} (NaN or "
+                    "not observed); use jella.MVLIV, or complete the data with it first"
+                )
+
     def _check_n_clusters(self, n_samples: int) -> None:
         if self.n_clusters is None:
             return
-        check_scalar(self.n_clusters, "n_clusters", int | np.integer, min_val=1)
+        check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
         if self.n_clusters > n_samples:
             raise ValueError(
                 f"n_clusters={self.n_clusters} is more than the {n_samples} samples; choose fewer clusters"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         most = min(views.n_samples, views.n_features)
         if self.n_components is None:
             return min(self.n_clusters or DEFAULT_RANK, most)
-        check_scalar(self.n_components, "n_components", int | np.integer, min_val=1)
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components} is more than {views.n_samples} samples and {views.n_features} "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from jella.arrays import Array
 from jella.base import generator, spread
 from jella.embed import embed
 from jella.embedding import BaseEmbedding, LabelsMixin
-from jella.plan import check_holes, make_plan
+from jella.plan import make_plan
 from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Relaxation
 from jella.residuals import ViewData
@@ -61,6 +62,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         """
         problem = self.declare()
         prepared = self._prepare(X, observed, nonnegative=problem.needs_nonnegative_data)
+        if not problem.loss.allows_entries:
+            self._refuse_missing_entries(prepared.used)
         problem = self._with_labels(problem, y, prepared.kept)
         result = self._solve(prepared.scaled, problem, self._rank(prepared.scaled))
         self._remember(X, prepared)
@@ -76,9 +79,9 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
     # solving
 
     def _solve(self, views: Views, problem: Problem, rank: int) -> Result:
-        check_scalar(self.max_iter, "max_iter", int | np.integer, min_val=1)
-        check_scalar(self.n_init, "n_init", int | np.integer, min_val=1)
-        check_scalar(self.tol, "tol", float | int, min_val=0)
+        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        check_scalar(self.n_init, "n_init", Integral, min_val=1)
+        check_scalar(self.tol, "tol", Real, min_val=0)
         relaxation = self._relaxation()
         plan = make_plan(problem, views.is_rowwise, relaxation)
         rng = generator(self.random_state)
@@ -127,7 +130,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         return [self.callback] if callable(self.callback) else list(self.callback)
 
     def _embed_scaled(self, views: Views) -> Array:
-        check_holes(self._problem, views.is_rowwise)
+        if not self._problem.loss.allows_entries:
+            self._refuse_missing_entries(views)
         data = [ViewData(view) for view in views]
         return embed(data, self._bases, self._problem, self.result_.blocks.loss_state)
 

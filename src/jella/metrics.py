@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jella.views.frames import is_frame
+
 __all__ = ["accuracy", "adjusted_rand", "nmi", "rmse"]
 
 _AVERAGES = ("geometric", "arithmetic", "max", "min")
@@ -231,13 +233,9 @@ def _dense_mask(missing: Any, true: Any, shape: tuple[int, ...], where: str) -> 
     return np.broadcast_to(mask, shape)
 
 
-def _is_frame(view: Any) -> bool:
-    return hasattr(view, "iloc") and hasattr(view, "columns")  # pandas is optional and slow to import
-
-
 def _aligned(view: Any, like: Any, argument: str) -> Any:
     """`view` in the order of the labels of `like`, where both are DataFrames."""
-    if not (_is_frame(view) and _is_frame(like)):
+    if not (is_frame(view) and is_frame(like)):
         return view
     view = view.loc[_order(view.index, like.index, argument, "rows")]
     # A mask of one column stands for the whole row, and then its column has no counterpart in `like`.
@@ -259,7 +257,7 @@ def _order(labels: Any, like: Any, argument: str, axis: str) -> Any:
 
 
 def _dense(view: Any, dtype: type | None, argument: str) -> NDArray[Any]:
-    if _is_frame(view) and dtype is float:
+    if is_frame(view) and dtype is float:
         view = view.to_numpy(dtype=float, na_value=np.nan)  # numpy alone cannot read pd.NA as a float
     array = np.asarray(view.toarray() if hasattr(view, "toarray") else view, dtype=dtype)
     if array.ndim != 2:

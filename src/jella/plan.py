@@ -37,22 +37,14 @@ def make_plan(problem: Problem, is_rowwise: bool, relaxation: Relaxation) -> Pla
     relaxes = not isinstance(relaxation, Basic)
     if relaxes and not problem.loss.allows_sor:
         raise ValueError(f"over-relaxation does not go with the loss {problem.loss.name}; use solver='basic'")
-    check_holes(problem, is_rowwise)
     basis = choose_update(problem.basis, "basis").between_sweeps()
     embedding = choose_update(problem.embedding, "embedding").between_sweeps()
     completes = relaxes or not is_rowwise or not problem.is_separable or basis.stacked
     if completes and not problem.loss.allows_entries:
-        raise ValueError(f"the loss {problem.loss.name} goes with terms that solve every sample by itself alone")
-    return Plan(basis, embedding, completes)
-
-
-def check_holes(problem: Problem, is_rowwise: bool) -> None:
-    """Refuse missing entries where the loss takes whole samples only."""
-    if not is_rowwise and not problem.loss.allows_entries:
         raise ValueError(
-            f"the loss {problem.loss.name} takes samples that lack whole views, but single entries are missing (NaN); "
-            "complete them first or use a method for missing entries such as MVLIV"
+            f"the loss {problem.loss.name} goes with whole samples, and with terms that solve every sample by itself"
         )
+    return Plan(basis, embedding, completes)
 
 
 def choose_update(terms: Sequence[Term], block: str) -> Update:

@@ -12,7 +12,7 @@ import numpy as np
 from jella.arrays import Array, like, namespace
 from jella.residuals import Residual, ViewData
 from jella.rows import row_blocks
-from jella.terms.base import Operator, Term
+from jella.terms.base import Coupling, Operator, Term
 from jella.views import View, Views
 
 
@@ -53,7 +53,7 @@ class Quadratic:
             linear = term.linear(B, state)
             if linear is not None:
                 cross = cross + linear
-            if term.couples:
+            if isinstance(term, Coupling):
                 coupling = term.coupling(B, state)
         return Quadratic(gram, cross, coupling)
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-import numpy as np
-
-from jella.arrays import Array, inner, like, namespace, sqnorm
+from jella.arrays import Array, at_least, inner, like, namespace, row_sqnorms, sqnorm
 from jella.rows import row_blocks
 from jella.views import View
 
@@ -56,12 +54,6 @@ class ViewData:
         """X.T @ W, (d, r)."""
         return self.X.T @ W
 
-    def row_sqnorms(self) -> Array:
-        """Squared norm of every row of X, (n,)."""
-        if self.view.is_sparse:
-            return np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
-        return namespace(self.X).sum(self.X * self.X, axis=1)
-
     def keep_present(self, W: Array) -> Array:
         """W with the rows of absent samples set to zero."""
         return W if self.present is None else W * self.present
@@ -101,11 +93,11 @@ class RowResidual:
         xp = namespace(W)
         present = self.data.present if self.data.present is not None else xp.ones_like(W[:, :1])
         if not view.is_sparse:
-            blocks = [xp.sum(block * block, axis=1) for _, block in residual_blocks(view, self.U, W)]
+            blocks = [row_sqnorms(block) for _, block in residual_blocks(view, self.U, W)]
             return xp.concat(blocks), present
         model = xp.sum(self.present_W @ (self.U.T @ self.U) * W, axis=1)
-        squares = self.data.row_sqnorms() - 2.0 * xp.sum(W * self.data.times(self.U), axis=1) + model
-        return xp.where(squares > 0, squares, 0.0), present
+        squares = row_sqnorms(self.data.X) - 2.0 * xp.sum(W * self.data.times(self.U), axis=1) + model
+        return at_least(squares, 0.0), present
 
 
 class EntryResidual:
@@ -133,7 +125,7 @@ class EntryResidual:
     def row_sqnorms(self) -> tuple[Array, Array]:
         """Over the observed entries."""
         xp = namespace(self.R)
-        squares = xp.sum(self.R * self.R, axis=1)
+        squares = row_sqnorms(self.R)
         return squares, xp.ones_like(squares)[:, None]
 
 

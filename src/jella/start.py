@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, svds
 
-from jella.arrays import Array, like, namespace, solve_psd, to_numpy
+from jella.arrays import Array, at_least, like, namespace, solve_psd, to_numpy
+from jella.filled import MeanFilled
 from jella.problem import Blocks, Problem
 from jella.solver import split_rows
 from jella.terms import Indicator
-from jella.views import View, Views
+from jella.views import Views
 
 #: below this many samples or features the start is computed through the smaller Gram matrix
 SMALL_SIDE = 2000
@@ -39,32 +40,16 @@ def make_start(views: Views, problem: Problem, init: Any, rank: int, rng: np.ran
     return _feasible(problem, blocks)
 
 
-def mean_filled(view: View) -> Array:
-    """A dense view with each missing entry at the mean of its feature over the observed ones, (n, d)."""
-    return view.X if view.is_complete else namespace(view.X).where(view.mask, view.X, feature_means(view))
-
-
-def feature_means(view: View) -> Array:
-    """Mean of every feature over its observed entries, (d,)."""
-    count = np.maximum(to_numpy(view.count_by_feature()), 1)
-    if view.is_sparse:
-        return like(np.asarray(view.X.sum(axis=0)).ravel() / count, view.X)
-    return namespace(view.X).sum(view.X, axis=0) / like(count, view.X)
-
-
 def truncated_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
     """Leading singular triplets of the mean-filled views side by side: Q (n, r), s (r,), V (Σ d_v, r).
 
     Deterministic, and equivariant: permuting samples permutes Q.
     """
     smaller = min(views.n_samples, views.n_features)
-    if any(view.is_sparse for view in views) or (smaller > SMALL_SIDE and isinstance(views[0].X, np.ndarray)):
-        if rank < smaller - 1:
-            return _iterative_svd(views, rank)
-        F: Array = np.concatenate([_SparseFilled(v).dense() if v.is_sparse else mean_filled(v) for v in views], axis=1)
-    else:
-        F = views.xp.concat([mean_filled(view) for view in views], axis=1)
-    return _gram_svd(F, rank)
+    large = smaller > SMALL_SIDE and isinstance(views[0].X, np.ndarray)
+    if rank < smaller - 1 and (large or any(view.is_sparse for view in views)):
+        return _iterative_svd(views, rank)
+    return _gram_svd(views.xp.concat([MeanFilled.of(view).dense() for view in views], axis=1), rank)
 
 
 def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
@@ -72,7 +57,7 @@ def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
     tall = F.shape[0] >= F.shape[1]
     values, vectors = xp.linalg.eigh(F.T @ F if tall else F @ F.T)
     values, near = xp.flip(values)[:rank], xp.flip(vectors, axis=1)[:, :rank]
-    s = xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values)))
+    s = xp.sqrt(at_least(values, 0.0))
     usable = s > s[0] * float(xp.finfo(F.dtype).eps) ** 0.5
     inverse = xp.where(usable, 1.0 / xp.where(usable, s, xp.ones_like(s)), xp.zeros_like(s))
     far = (F @ near if tall else F.T @ near) * inverse
@@ -80,15 +65,15 @@ def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
 
 
 def _iterative_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
-    parts = [_SparseFilled(view) if view.is_sparse else _DenseFilled(view) for view in views]
+    parts = [MeanFilled.of(view) for view in views]
     ends = np.cumsum([view.n_features for view in views])
 
     def matmat(V: np.ndarray) -> np.ndarray:
-        blocks = np.split(V, ends[:-1])
-        return np.sum([part.matmul(block) for part, block in zip(parts, blocks, strict=True)], axis=0)
+        blocks = np.split(V.reshape(V.shape[0], -1), ends[:-1])
+        return np.sum([part.times(block) for part, block in zip(parts, blocks, strict=True)], axis=0)
 
     def rmatmat(Q: np.ndarray) -> np.ndarray:
-        return np.concatenate([part.rmatmul(Q) for part in parts])
+        return np.concatenate([part.times_transposed(Q.reshape(Q.shape[0], -1)) for part in parts])
 
     shape = (views.n_samples, int(ends[-1]))
     operator = LinearOperator(
@@ -100,38 +85,6 @@ def _iterative_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
     Q, s, Vt = svds(operator, k=rank, v0=first if np.any(first) else np.ones(min(n, d)))
     order = np.argsort(-s)
     return Q[:, order], s[order], Vt[order].T
-
-
-class _DenseFilled:
-    def __init__(self, view: View) -> None:
-        self.F = mean_filled(view)
-
-    def matmul(self, V: np.ndarray) -> np.ndarray:
-        return self.F @ V
-
-    def rmatmul(self, Q: np.ndarray) -> np.ndarray:
-        return self.F.T @ Q
-
-
-class _SparseFilled:
-    """X + (1 − m) μᵀ for a sparse view with absent samples, never formed."""
-
-    def __init__(self, view: View) -> None:
-        self.X, self.mean = view.X, feature_means(view)
-        self.absent = like(np.zeros(view.n_samples) if view.is_complete else 1.0 - view.mask[:, 0], view.X)
-
-    def matmul(self, V: np.ndarray) -> np.ndarray:
-        return self.X @ V + _outer(self.absent, self.mean @ V)
-
-    def rmatmul(self, Q: np.ndarray) -> np.ndarray:
-        return self.X.T @ Q + _outer(self.mean, self.absent @ Q)
-
-    def dense(self) -> np.ndarray:
-        return self.X.toarray() + np.outer(self.absent, self.mean)
-
-
-def _outer(a: np.ndarray, b: Any) -> np.ndarray:
-    return np.multiply.outer(a, b)
 
 
 def _from_svd(views: Views, problem: Problem, rank: int) -> Blocks:
@@ -190,11 +143,8 @@ def nonnegative_pair(Q: Array, s: Array, V: Array) -> tuple[Array, Array]:
 def _from_embedding(views: Views, W: Array) -> Blocks:
     """Least-squares bases on the mean-filled views."""
     gram = W.T @ W
-    bases = []
-    for view in views:
-        cross = _SparseFilled(view).rmatmul(W) if view.is_sparse else mean_filled(view).T @ W
-        bases.append(solve_psd(gram, cross))
-    return Blocks(tuple(bases), W)
+    bases = tuple(solve_psd(gram, MeanFilled.of(view).times_transposed(W)) for view in views)
+    return Blocks(bases, W)
 
 
 def _given(views: Views, init: Any, rank: int) -> Blocks:
@@ -207,13 +157,16 @@ def _given(views: Views, init: Any, rank: int) -> Blocks:
         raise ValueError(f"init's embedding must have shape {(views.n_samples, rank)}, got {tuple(W.shape)}")
     if given.get("bases") is None:
         return _from_embedding(views, W)
-    raw = given["bases"]
-    ordered: Sequence[Any] = [raw[name] for name in views.names] if isinstance(raw, Mapping) else list(raw)
-    bases = tuple(like(U, reference) for U in ordered)
+    bases = tuple(like(U, reference) for U in in_view_order(given["bases"], views))
     expected = [(view.n_features, rank) for view in views]
     if [tuple(U.shape) for U in bases] != expected:
         raise ValueError(f"init's bases must have shapes {expected}, got {[tuple(U.shape) for U in bases]}")
     return Blocks(bases, W)
+
+
+def in_view_order(blocks: Any, views: Views) -> list[Any]:
+    """Blocks that a user gives for every view, in a dict by name or in order."""
+    return [blocks[name] for name in views.names] if isinstance(blocks, Mapping) else list(blocks)
 
 
 def _feasible(problem: Problem, blocks: Blocks) -> Blocks:

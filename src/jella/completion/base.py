@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,8 @@ class BaseCompletion(BaseEmbedding):
         -------
         self
         """
-        check_scalar(self.max_iter, "max_iter", int | np.integer, min_val=1)
-        check_scalar(self.tol, "tol", float | int, min_val=0)
+        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        check_scalar(self.tol, "tol", Real, min_val=0)
         prepared = self._prepare(X, observed)
         separation = self._separate(*side_by_side(prepared.scaled), prepared.scaled)
         self._remember(X, prepared)

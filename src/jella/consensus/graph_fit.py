@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from jella.consensus.graphs import Graphs, components, lowest_eigenvectors
+from jella.consensus.graphs import Graphs, components, laplacian_eigenvectors
 from jella.consensus.l1_rows import nearest_rows
 from jella.rows import row_blocks
 
@@ -84,7 +84,7 @@ def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: floa
         S rests when a round moves less than this share of its mass.
     """
     n, weights = S.shape[0], _weights(graphs, S)
-    F = lowest_eigenvectors(graphs.as_sparse(S), k)[0]
+    F = laplacian_eigenvectors(graphs.as_sparse(S), k)[0]
     distances = _distances(graphs, F)
     penalty = Penalty(1.0 / (float(distances.max()) or 1.0))  # the longest edges begin to go at twice that
     best: Cut | None = None
@@ -96,7 +96,7 @@ def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: floa
         residual = 0.0
         if count <= k:  # beyond k the cut went too far: from where it was, less far
             weights = _weights(graphs, S)
-            F, residual = lowest_eigenvectors(graph, k)
+            F, residual = laplacian_eigenvectors(graph, k)
             distances = _distances(graphs, F)
         residuals.append(residual)
         cut = Cut(graph, labels, weights, F, np.array(residuals), count == k)

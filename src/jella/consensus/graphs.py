@@ -87,7 +87,7 @@ def components(S: sparse.csr_array) -> tuple[int, np.ndarray]:
     return int(count), labels.astype(np.intp)
 
 
-def lowest_eigenvectors(S: sparse.csr_array, k: int) -> tuple[np.ndarray, float]:
+def laplacian_eigenvectors(S: sparse.csr_array, k: int) -> tuple[np.ndarray, float]:
     """Eigenvectors (n, k) of the k lowest eigenvalues of the Laplacian of (S + Sᵀ)/2, and the sum of these eigenvalues.
 
     Each component by itself, so that the eigenvalue zero, which every component has once, cannot be missed. Of more
@@ -119,6 +119,10 @@ def _lowest(L: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
         try:
             # a start of its own seed: the same graph always has the same eigenvectors
             return eigsh(L, k=k, which="SA", v0=np.random.default_rng(0).uniform(size=n))
-        except ArpackNoConvergence:
-            pass  # a gap too small for the iteration: the direct way has none
+        except ArpackNoConvergence:  # a gap too small for the iteration; the direct way asks for none
+            return _lowest_directly(L, k)
+    return _lowest_directly(L, k)
+
+
+def _lowest_directly(L: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
     return eigh(L.toarray(), subset_by_index=[0, k - 1])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
-from jella.arrays import Array, to_numpy
+from jella.arrays import Array
 from jella.base import Prepared, generator, spread
 from jella.consensus.filled import Filled
 from jella.consensus.mic_embed import embed_views
@@ -150,8 +151,8 @@ class MIC(LabelsMixin, BaseTransformer):
         """
         self._check_parameters()
         prepared = self._prepare(X, observed, nonnegative=True)
-        refuse_missing_entries(prepared.scaled)
-        views = [Filled.of(view) for view in prepared.scaled]
+        self._refuse_missing_entries(prepared.scaled)
+        views = [Filled.weighted(view) for view in prepared.scaled]
         self._means = tuple(view.mean for view in views)
         self._shares = tuple(float(view.presence().mean()) for view in prepared.scaled)
         self._bases = self._run(views, *self._start(views, prepared.scaled))
@@ -162,9 +163,9 @@ class MIC(LabelsMixin, BaseTransformer):
 
     def _check_parameters(self) -> None:
         for name in ("max_iter", "n_steps", "n_init"):
-            check_scalar(getattr(self, name), name, int | np.integer, min_val=1)
+            check_scalar(getattr(self, name), name, Integral, min_val=1)
         for name in ("alpha", "beta", "tol"):
-            check_scalar(getattr(self, name), name, float | int, min_val=0)
+            check_scalar(getattr(self, name), name, Real, min_val=0)
 
     def _start(self, views: list[Filled], scaled: Views) -> tuple[list[Array], list[Array]]:
         rank = self._rank(scaled)
@@ -202,8 +203,8 @@ class MIC(LabelsMixin, BaseTransformer):
         self._set_labels(prepared.kept)
 
     def _embed_scaled(self, views: Views) -> Array:
-        refuse_missing_entries(views)
-        filled = [Filled.of(*known) for known in zip(views, self._means, self._shares, strict=True)]
+        self._refuse_missing_entries(views)
+        filled = [Filled.weighted(*known) for known in zip(views, self._means, self._shares, strict=True)]
         stacked = embed_views(filled, self._bases, self.alpha, self.beta)
         return consensus(filled, [stacked[v, :, :] for v in range(len(filled))])
 
@@ -221,16 +222,3 @@ class MIC(LabelsMixin, BaseTransformer):
         tags.input_tags.positive_only = True
         tags.input_tags.allow_nan = False  # a single view has no whole views to lack
         return tags
-
-
-def refuse_missing_entries(views: Views) -> None:
-    """MIC weighs whole samples of a view: it has no place for single missing entries."""
-    for view in views:
-        if not view.is_rowwise:
-            counts = to_numpy(view.count_by_sample())
-            row = int(np.flatnonzero((counts > 0) & (counts < view.n_features))[0])
-            raise ValueError(
-                f"MIC takes samples that lack whole views, but sample {views.label(row)} lacks "
-                f"{view.n_features - counts[row]} of the {view.n_features} entries of view {view.name!r} (NaN or not "
-                "observed); use jella.MVLIV or jella.PVC, or complete the data with one of them first"
-            )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jella.arrays import Array, namespace
+from jella.arrays import Array, at_least, namespace
 from jella.consensus.filled import Filled
-from jella.consensus.mic_steps import TINY, at_least
+from jella.consensus.mic_steps import TINY
 from jella.rows import row_blocks
 
 #: a sample has settled when a step moves it by no more than this share of its length

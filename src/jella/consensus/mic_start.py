@@ -11,6 +11,7 @@ import numpy as np
 from jella.arrays import Array, inner, like, namespace
 from jella.consensus.filled import Filled
 from jella.consensus.mic_steps import loss, refine, unit_columns
+from jella.start import in_view_order
 from jella.views import Views
 
 #: passes over the views, as in the paper
@@ -47,7 +48,7 @@ def given_start(views: Views, init: Any, rank: int) -> tuple[list[Array], list[A
         )
     reference = views[0].X
     embeddings, bases = (
-        [like(block, reference) for block in _in_order(init[key], views)] for key in ("embeddings", "bases")
+        [like(block, reference) for block in in_view_order(init[key], views)] for key in ("embeddings", "bases")
     )
     shapes = [tuple(block.shape) for block in (*embeddings, *bases)]
     wanted = [(views.n_samples, rank)] * len(views) + [(view.n_features, rank) for view in views]
@@ -56,10 +57,6 @@ def given_start(views: Views, init: Any, rank: int) -> tuple[list[Array], list[A
     if any(float(namespace(block).min(block)) < 0 for block in (*embeddings, *bases)):
         raise ValueError("init's embeddings and bases must not be negative; clip them at 0")
     return embeddings, bases
-
-
-def _in_order(blocks: Any, views: Views) -> list[Any]:
-    return [blocks[name] for name in views.names] if isinstance(blocks, Mapping) else list(blocks)
 
 
 def _short_run(view: Filled, rank: int, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jella.arrays import Array, inner, namespace
+from jella.arrays import Array, at_least, inner, namespace, row_sqnorms
 from jella.consensus.filled import Filled
 
 #: below this a denominator or a norm counts as zero, as in the authors' program
@@ -21,15 +21,9 @@ def consensus(views: Sequence[Filled], embeddings: Sequence[Array]) -> Array:
     return top / sum(view.weights for view in views)[:, None]
 
 
-def at_least(values: Array, least: float) -> Array:
-    """Values raised to `least` where they are below it."""
-    return namespace(values).where(values > least, values, least)
-
-
 def row_norms(U: Array) -> Array:
     """Norm of every row, (n,)."""
-    xp = namespace(U)
-    return xp.sqrt(xp.sum(U * U, axis=1))
+    return namespace(U).sqrt(row_sqnorms(U))
 
 
 def embedding_step(view: Filled, U: Array, V: Array, target: Array, alpha: float, beta: float) -> Array:

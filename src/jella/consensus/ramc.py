@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -131,8 +132,8 @@ class RAMC(ClusterMixin, BaseMultiView):
         self
         """
         for name in ("n_neighbors", "n_init", "max_iter"):
-            check_scalar(getattr(self, name), name, int | np.integer, min_val=1)
-        check_scalar(self.tol, "tol", float | int, min_val=0)
+            check_scalar(getattr(self, name), name, Integral, min_val=1)
+        check_scalar(self.tol, "tol", Real, min_val=0)
         prepared = self._prepare(X, observed)
         refuse_incomplete(prepared.scaled)
         n = prepared.scaled.n_samples

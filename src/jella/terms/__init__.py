@@ -1,7 +1,7 @@
 """Terms: losses, regularisers and constraints that methods are declared from."""
 
 from jella.terms.alignment import Alignment
-from jella.terms.base import Proximable, Term
+from jella.terms.base import Coupling, Proximable, Term
 from jella.terms.block_diagonal import BlockDiagonal
 from jella.terms.constraints import Box, NonNegative, Orthonormal
 from jella.terms.indicator import Indicator
@@ -21,6 +21,7 @@ __all__ = [
     "Alignment",
     "BlockDiagonal",
     "Box",
+    "Coupling",
     "Indicator",
     "LabelGraph",
     "LearnedGraph",

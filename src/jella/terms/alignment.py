@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jella.arrays import Array, like, namespace
-from jella.terms.base import Term
+from jella.terms.base import Coupling, LowRank
 from jella.terms.checks import positive
 
 #: smooths the row norms of the regression matrix: sqrt(‖b‖² + SMOOTHING)
 SMOOTHING = 1e-10
 
 
-class Alignment(Term):
+class Alignment(Coupling):
     """alpha · (‖RᵀU − I‖² + beta · Σ_k sqrt(‖r_k‖² + 1e-10)) with a regression matrix R (d, r) of its own.
 
     Parameters
@@ -25,8 +24,6 @@ class Alignment(Term):
     beta : float
         Weight of the row norms of R: larger means fewer features take part.
     """
-
-    separable, couples = False, True
 
     def __init__(self, alpha: float = 1.0, beta: float = 1.0) -> None:
         self.alpha, self.beta = positive(alpha, "Alignment alpha"), positive(beta, "Alignment beta")
@@ -49,24 +46,13 @@ class Alignment(Term):
         misfit = R.T @ B - like(np.eye(B.shape[1]), B)
         return self.alpha * (float(xp.sum(misfit * misfit)) + self.beta * float(xp.sum(row_norms(R))))
 
-    def coupling(self, B: Array, state: Array) -> Outer:
+    def coupling(self, B: Array, state: Array) -> LowRank:
         """Alpha · R Rᵀ, of rank r: never a d × d matrix."""
-        return Outer(self.alpha**0.5 * state)
+        return LowRank(self.alpha**0.5 * state)
 
     def linear(self, B: Array, state: Array) -> Array:
         """Alpha · R."""
         return self.alpha * state
-
-
-@dataclass(frozen=True)
-class Outer:
-    """Y Yᵀ by its products."""
-
-    factor: Array  # (m, q)
-
-    def matmul(self, B: Array) -> Array:
-        """Product with a block (m, r)."""
-        return self.factor @ (self.factor.T @ B)
 
 
 def row_norms(R: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from jella.arrays import Array
@@ -16,13 +17,15 @@ class Operator(Protocol):
         """K @ B, (m, r)."""
 
 
-class LowRankOperator(Protocol):
-    """K = Y Yᵀ with few columns: it can be inverted in closed form."""
+@dataclass(frozen=True)
+class LowRank:
+    """Y Yᵀ with few columns, by its products; updates can invert it in closed form."""
 
     factor: Array  # Y, (m, q)
 
     def matmul(self, B: Array) -> Array:
-        """K @ B, (m, r)."""
+        """Product with a block (m, r)."""
+        return self.factor @ (self.factor.T @ B)
 
 
 class Term(ABC):
@@ -40,8 +43,6 @@ class Term(ABC):
     homogeneous: ClassVar[bool] = False
     #: needs the bases of all views at once, stacked (Σ d_v, r)
     stacked: ClassVar[bool] = False
-    #: enters its block through an operator that mixes rows, offered by `coupling`
-    couples: ClassVar[bool] = False
     #: enters its block through `linear` alone, as a bound that touches it at the current block
     linearises: ClassVar[bool] = False
     #: order in which proxes of several terms are applied
@@ -56,12 +57,8 @@ class Term(ABC):
         """Weight of ‖B‖² that the term adds, 0 for most."""
         return 0.0
 
-    def coupling(self, B: Array, state: Any) -> Operator:
-        """The operator K of a term that is tr(BᵀKB) − 2 tr(LᵀB) in its block; for terms that couple."""
-        raise NotImplementedError(f"{self.name} does not couple rows")
-
     def linear(self, B: Array, state: Any) -> Array | None:
-        """The L of tr(BᵀKB) − 2 tr(LᵀB), (m, r), or None where there is none."""
+        """The L of a part −2 tr(LᵀB), (m, r), or None where there is none."""
         return None
 
     def repair(self, new: Array, old: Array) -> Array:
@@ -94,6 +91,16 @@ class Term(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(sorted(vars(self).items()))))
+
+
+class Coupling(Term):
+    """A term that mixes the rows of its block: tr(BᵀKB) − 2 tr(LᵀB) for the state it has."""
+
+    separable = False
+
+    @abstractmethod
+    def coupling(self, B: Array, state: Any) -> Operator:
+        """The operator K."""
 
 
 class Proximable(Term):
@@ -140,4 +147,4 @@ def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
 
 def is_folded(term: Term) -> bool:
     """Whether the term enters its block through the quadratic alone, so that no update meets it."""
-    return term.ridge > 0 or term.couples or term.linearises
+    return term.ridge > 0 or isinstance(term, Coupling) or term.linearises

@@ -14,7 +14,7 @@ import numpy as np
 from jella.arrays import Array, inner, like, namespace, sqnorm
 from jella.eigen import lowest_eigenvectors
 from jella.rows import row_blocks
-from jella.terms.base import Term
+from jella.terms.base import Coupling
 from jella.terms.checks import positive
 
 #: up to this many samples the eigenvectors are computed directly
@@ -38,7 +38,7 @@ class BlockState:
     spread: float  # tr(FᵀL_B F)
 
 
-class BlockDiagonal(Term):
+class BlockDiagonal(Coupling):
     """alpha‖W − PᵀW‖² + beta‖P − B‖² + gamma·(sum of the k lowest eigenvalues of L_B).
 
     Parameters
@@ -52,8 +52,6 @@ class BlockDiagonal(Term):
     eigen_steps : int
         Most steps of the eigensolver in a sweep; it goes on from the last one's vectors. Ten times as many at first.
     """
-
-    separable, couples = False, True
 
     def __init__(
         self,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from jella.arrays import Array, like, namespace, sqnorm
-from jella.terms.base import Term
+from jella.terms.base import Coupling
 from jella.terms.checks import positive
 
 
-class LearnedGraph(Term):
+class LearnedGraph(Coupling):
     """beta · tr(WᵀL_S W) + gamma · ‖A‖² with S = (A + Aᵀ)/2, L_S = Diag(S1) − S, and rows of A on the simplex.
 
     The best A at a given W is row by row the projection of −(beta/4 gamma)‖w_i − w_j‖² onto the simplex, exactly: large
@@ -23,8 +23,6 @@ class LearnedGraph(Term):
     beta, gamma : float
         Weights of the smoothness and of the spread; positive.
     """
-
-    separable, couples = False, True
 
     def __init__(self, beta: float = 1.0, gamma: float = 100.0) -> None:
         self.beta, self.gamma = positive(beta, "LearnedGraph beta"), positive(gamma, "LearnedGraph gamma")

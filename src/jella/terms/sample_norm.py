@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.arrays import Array, namespace
+from jella.arrays import Array, at_least, namespace, row_sqnorms
 from jella.residuals import Residual, ViewData
 from jella.terms.indicator import Indicator, one_hot
 from jella.terms.loss import Loss
@@ -71,8 +71,8 @@ class SampleNorm(Loss):
         cost: Any = 0.0
         for view, U, a in zip(data, bases, state.view_weights, strict=True):
             xp = namespace(U)
-            squares = view.row_sqnorms()[:, None] - 2.0 * view.times(U) + xp.sum(U * U, axis=0)[None, :]
-            norms = xp.sqrt(xp.where(squares > 0, squares, xp.zeros_like(squares)) + SMOOTHING)
+            squares = row_sqnorms(view.X)[:, None] - 2.0 * view.times(U) + xp.sum(U * U, axis=0)[None, :]
+            norms = xp.sqrt(at_least(squares, 0.0) + SMOOTHING)
             cost = cost + float(a) ** self.power * view.keep_present(norms)
         return one_hot(namespace(cost).argmin(cost, axis=1), cost)
 

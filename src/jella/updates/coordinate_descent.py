@@ -7,7 +7,7 @@ from typing import Any
 
 from jella.arrays import Array, namespace
 from jella.quadratic import Quadratic
-from jella.terms.base import Term, is_folded, joint_prox
+from jella.terms.base import Coupling, Term, is_folded, joint_prox
 from jella.updates.base import Update
 
 #: a block is solved when no coordinate moves by more than this share of the largest entry
@@ -36,7 +36,7 @@ class CoordinateDescent(Update):
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms that couple the entries of a row or column."""
-        odd = [term.name for term in terms if term.couples or not (term.elementwise or is_folded(term))]
+        odd = [t.name for t in terms if isinstance(t, Coupling) or not (t.elementwise or is_folded(t))]
         return f"coordinate descent cannot take {odd[0]}, which is not a sum over entries" if odd else None
 
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:

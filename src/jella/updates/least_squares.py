@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jella.arrays import Array, solve_psd
 from jella.quadratic import Quadratic
-from jella.terms.base import Term, is_folded
+from jella.terms.base import Coupling, Term, is_folded
 from jella.updates.base import Update
 
 
@@ -17,7 +17,7 @@ class LeastSquares(Update):
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Anything but ridges and linear parts."""
-        odd = [term.name for term in terms if term.couples or not is_folded(term)]
+        odd = [term.name for term in terms if isinstance(term, Coupling) or not is_folded(term)]
         return f"least squares cannot take {odd[0]}" if odd else None
 
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jella.arrays import Array, namespace, sqnorm
 from jella.quadratic import Quadratic
-from jella.terms.base import Term, joint_prox, why_not_joint
+from jella.terms.base import Coupling, Term, joint_prox, why_not_joint
 from jella.updates.base import Update
 
 TOLERANCE = 1e-7
@@ -30,7 +30,7 @@ class ProxGradient(Update):
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms without a joint proximal operator."""
-        mixing = [term.name for term in terms if term.couples]
+        mixing = [term.name for term in terms if isinstance(term, Coupling)]
         return (
             f"the proximal gradient step cannot take {mixing[0]}, which mixes rows" if mixing else why_not_joint(terms)
         )

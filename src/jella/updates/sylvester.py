@@ -7,7 +7,7 @@ from typing import Any
 
 from jella.arrays import Array, namespace
 from jella.quadratic import Quadratic
-from jella.terms.base import Operator, Term, is_folded
+from jella.terms.base import Coupling, LowRank, Operator, Term, is_folded
 from jella.updates.base import Update
 
 #: conjugate gradients end when every column's residual fell to this share of its right-hand side
@@ -29,7 +29,7 @@ class Sylvester(Update):
         odd = [term.name for term in terms if not is_folded(term)]
         if odd:
             return f"the Sylvester step cannot take {odd[0]}"
-        mixing = [term.name for term in terms if term.couples]
+        mixing = [term.name for term in terms if isinstance(term, Coupling)]
         if len(mixing) > 1:
             return f"the Sylvester step takes one term that mixes rows, not {mixing[0]} and {mixing[1]}"
         return None if mixing else "the Sylvester step needs a term that mixes rows"
@@ -42,9 +42,8 @@ class Sylvester(Update):
         floor = xp.max(shifts) * (shifts.shape[0] * float(xp.finfo(shifts.dtype).eps))
         shifts = xp.where(shifts > floor, shifts, floor + xp.zeros_like(shifts))
         right = quadratic.cross @ Q
-        factor = getattr(quadratic.coupling, "factor", None)
-        if factor is not None:
-            return solve_low_rank(factor, shifts, right) @ Q.T
+        if isinstance(quadratic.coupling, LowRank):
+            return solve_low_rank(quadratic.coupling.factor, shifts, right) @ Q.T
         return shifted_conjugate_gradients(quadratic.coupling, shifts, right, start @ Q) @ Q.T
 
 
