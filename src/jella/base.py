@@ -104,9 +104,13 @@ class BaseMultiView(BaseEstimator):
         try:
             checked = validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
         except ValueError as error:
-            if not any(words in str(error) for words in ("could not convert", "bytes/strings")):
+            words = str(error)
+            if not any(sign in words for sign in ("could not convert", "bytes/strings")):
                 raise
-            raise ValueError("the data must hold real numbers, got text; encode or drop what is not numeric") from None
+            got = words.rpartition(": ")[2] if "could not convert" in words else f"an array of {np.asarray(X).dtype}"
+            raise ValueError(
+                f"the data must hold real numbers, got {got}; encode or drop what is not numeric"
+            ) from None
         return X if is_frame(X) else checked
 
     def _remember_features(self, views: Views) -> None:
