@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from jella.arrays import Array
+from jella.terms.part import Part
 
 
 class Operator(Protocol):
@@ -28,7 +29,7 @@ class LowRank:
         return self.factor @ (self.factor.T @ B)
 
 
-class Term(ABC):
+class Term(Part, ABC):
     """A regulariser or constraint on a block B: a basis (d, r) or the embedding (n, r).
 
     A term that is simple enough offers `prox`; a term that weighs ‖B‖² says so through `ridge` and is folded into
@@ -76,21 +77,6 @@ class Term(ABC):
     def refresh(self, B: Array, state: Any) -> Any:
         """State after the term's own variables were minimised with B fixed."""
         return state
-
-    @property
-    def name(self) -> str:
-        """Name in messages and histories."""
-        return type(self).__name__
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{key}={value!r}" for key, value in sorted(vars(self).items()))
-        return f"{self.name}({shown})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash((type(self), tuple(sorted(vars(self).items()))))
 
 
 class Coupling(Term):

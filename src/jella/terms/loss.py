@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 from jella.arrays import Array
 from jella.residuals import Residual, ViewData
+from jella.terms.part import Part
 
 
-class Loss(ABC):
+class Loss(Part, ABC):
     """How far the observed entries are from the product of embedding and bases.
 
     A loss that is not a sum of squares is bounded by one at the current residuals: `row_weights` gives the weight of
@@ -44,18 +45,3 @@ class Loss(ABC):
     ) -> Array | None:
         """Embedding of samples by the loss itself, where a bound by squares would be less than exact; else None."""
         return None
-
-    @property
-    def name(self) -> str:
-        """Name in messages and histories."""
-        return type(self).__name__
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{key}={value!r}" for key, value in sorted(vars(self).items()))
-        return f"{self.name}({shown})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash((type(self), tuple(sorted(vars(self).items()))))
