@@ -105,6 +105,7 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
     "mean-fill + k-means": mean_fill_kmeans,
     "KNNImputer + SpectralClustering": knn_spectral,
     "KNNImputer + SpectralClustering (standardised)": knn_spectral_standardised,
+    "SparseBDR": ours("SparseBDR"),
     "MVLIV": ours("MVLIV"),
     "MVLIV + SpectralClustering": mvliv_spectral,
     "PVC": ours("PVC"),

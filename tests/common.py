@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 import jella
 from jella.estimator import BaseJELLA
 from jella.registry import concrete_subclasses
-from jella.terms import Term
+from jella.terms import SparseBlockDiagonal, Support, Term
 
 # public names load lazily; walking subclasses needs them loaded
 for _name in jella.__all__:
@@ -26,6 +27,27 @@ def all_terms() -> list[type[Term]]:
     """Every term of the package, found by walking subclasses."""
     kinds = {kind for kind in concrete_subclasses(Term) if kind.__module__.startswith("jella.")}
     return sorted(kinds, key=lambda kind: kind.__name__)
+
+
+class EveryPair(SparseBlockDiagonal):
+    """The term with every pair of whatever samples it meets in its support."""
+
+    def __init__(self) -> None:
+        super().__init__(every_pair(2))
+
+    def start(self, B: Any) -> Any:
+        self.support = every_pair(B.shape[0])
+        return super().start(B)
+
+
+def every_pair(n: int) -> Support:
+    """A full support that starts from averaging."""
+    return Support.averaging(sparse.csr_array(np.ones((n, n)) - np.eye(n)))
+
+
+def make_term(kind: type[Term]) -> Term:
+    """A term with its defaults."""
+    return EveryPair() if kind is SparseBlockDiagonal else kind()
 
 
 def planted(

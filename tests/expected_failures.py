@@ -7,4 +7,6 @@ COUPLED = (
 )
 _CHECKS = ("check_transformer_general", "check_transformer_data_not_an_array")
 
-EXPECTED: dict[str, dict[str, str]] = {name: dict.fromkeys(_CHECKS, COUPLED) for name in ("IMCL", "IMG", "IMLBDR")}
+EXPECTED: dict[str, dict[str, str]] = {
+    name: dict.fromkeys(_CHECKS, COUPLED) for name in ("IMCL", "IMG", "IMLBDR", "SparseBDR")
+}

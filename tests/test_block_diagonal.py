@@ -11,11 +11,11 @@ from sklearn.metrics import adjusted_rand_score
 import jella
 from jella.arrays import like, to_numpy
 from jella.eigen import lowest_eigenvectors
-from jella.labels import spectral
 from jella.plan import make_plan
 from jella.problem import Problem
 from jella.relaxation import SOR, Basic
 from jella.solver import solve
+from jella.spectral import spectral_labels
 from jella.start import make_start
 from jella.terms import BlockDiagonal, Orthonormal
 from jella.views import read_views
@@ -150,7 +150,7 @@ def test_planted_subspaces_are_found(basis, setting):
 
 def test_spectral_labels_of_a_block_matrix():
     affinity = np.kron(np.eye(3), np.ones((5, 5)))
-    labels = spectral(affinity, 3, 5, 0)
+    labels = spectral_labels(affinity, 3, 5, 0)
     assert adjusted_rand_score(np.arange(15) // 5, labels) == 1.0
 
 

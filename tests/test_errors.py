@@ -181,7 +181,7 @@ FIT = {
     "scale": (lambda: fit([A, B], scale="max"), r"scale must be one of \['sample', .*\], got 'max'"),
     "standardize sparse": (
         lambda: fit([A, sparse.csr_array(B)], scale="standardize"),
-        "scale='standardize' would make the sparse view 'view1' dense",
+        "scale='standardize' or 'center' would make the sparse view 'view1' dense",
     ),
     "weights, count": (lambda: fit([A, B], view_weights=[1]), r"one number for each of the 2 views, got \[1\]"),
     "weights, kind": (lambda: fit([A, B], view_weights="ab"), "one number for each of the 2 views, got 'ab'"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +14,9 @@ from scipy import sparse
 
 import jella
 from jella.arrays import to_numpy
-from jella.scaling import KINDS, Scaling, predict_log_norms, sample_norms
-from jella.views import read_views
+from jella.scaling import ALL_KINDS, KINDS, Scaling, predict_log_norms, sample_norms
+from jella.scoring import choose_hidden, held_out_rmse
+from jella.views import Views, read_views
 
 
 def holed(n=20, widths=(6, 4), rate=0.3, seed=0):
@@ -27,6 +31,10 @@ def scaled_by_hand(X, kind):
     """Entry by entry, from the definitions."""
     n, d = X.shape
     out = np.zeros((n, d))
+    if kind in ("root", "center"):
+        Y = np.sign(X) * np.sqrt(np.abs(X)) if kind == "root" else X
+        Y = Y - np.nanmean(Y, axis=0)
+        return np.nan_to_num(Y / np.sqrt(np.nanmean(Y**2)) / np.sqrt(d))
     for i in range(n):
         for j in range(d):
             if np.isnan(X[i, j]):
@@ -50,7 +58,7 @@ def values_of(view):
     return view.X.toarray() if view.is_sparse else to_numpy(view.X)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "root"])
 def test_every_kind_as_computed_by_hand(kind, xp):
     X = holed()
     views = read_views([xp.asarray(view) for view in X])
@@ -59,10 +67,12 @@ def test_every_kind_as_computed_by_hand(kind, xp):
         assert np.array_equal(to_numpy(view.X) != 0, ~np.isnan(raw))
 
 
-@pytest.mark.parametrize("kind", ["sample", "feature", "none"])
+@pytest.mark.parametrize("kind", ["sample", "feature", "none", "root", "auto"])
 def test_sparse_views_scale_as_dense_ones_and_stay_sparse(kind):
     rng = np.random.default_rng(0)
     X = np.where(rng.random((20, 6)) < 0.4, rng.normal(size=(20, 6)), 0.0)
+    if kind in ("root", "auto"):
+        X = np.where(rng.random((20, 6)) < 0.3, np.abs(X), 0.0)
     X[4:7] = np.nan
     plain, views = read_views([X]), read_views([sparse.coo_array(X)])
     scaled = Scaling.learn(views, kind, [2.0]).apply(views)[0]
@@ -71,7 +81,7 @@ def test_sparse_views_scale_as_dense_ones_and_stay_sparse(kind):
     assert np.allclose(sample_norms(views), sample_norms(plain), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_complete_samples_have_a_norm_near_one(kind):
     rng = np.random.default_rng(0)
     views = read_views([rng.normal(size=(200, d)) * rng.uniform(0.01, 100, d) for d in (50, 3)])
@@ -82,7 +92,7 @@ def test_complete_samples_have_a_norm_near_one(kind):
         assert np.allclose([np.mean(norm**2) for norm in norms], 1.0, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 @pytest.mark.parametrize("weights", [None, [4.0, 0.25], {"view1": 9.0}])
 def test_weights_enter_as_their_roots(kind, weights):
     views = read_views(holed())
@@ -107,7 +117,7 @@ def test_weights_of_a_fit_multiply_the_loss_of_a_view():
 @given(
     hnp.arrays(np.float64, (5, 3), elements=st.floats(-1e6, 1e6, allow_subnormal=False)),
     hnp.arrays(bool, (5, 3)),
-    st.sampled_from(KINDS),
+    st.sampled_from(ALL_KINDS),
     st.sampled_from([0.25, 1.0, 7.0]),
     st.sampled_from([1e-150, 1e-18, 1.0, 1e18, 1e150]),
 )
@@ -148,15 +158,16 @@ def test_constant_and_tiny_features_survive(kind, dtype, n):
     assert np.allclose(back[seen], X[seen], rtol=1e-5 if dtype == np.float32 else 1e-12, atol=0)
 
 
-@pytest.mark.parametrize("kind", ["feature", "standardize", "sample"])
+@pytest.mark.parametrize("kind", ["feature", "standardize", "sample", "root"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_unit_of_a_view_does_not_matter(kind, dtype):
     """Squares of these values over- or underflow; the scaled view is the same all the same."""
     X = holed()[1]
     expected = Scaling.learn(read_views([X]), kind).apply(read_views([X]))[0].X
+    wraps = (np.asarray,) if kind in ("standardize", "root") else (np.asarray, sparse.csr_array)
     exponent = 30 if dtype == np.float32 else 250
     for unit in (10.0**exponent, 10.0**-exponent):
-        for wrap in (np.asarray, sparse.csr_array) if kind != "standardize" else (np.asarray,):
+        for wrap in wraps:
             raw = (X * unit).astype(dtype)
             views = read_views([wrap(np.where(np.isnan(X).any(axis=1, keepdims=True), np.nan, raw))])
             whole = ~np.isnan(X).any(axis=1)
@@ -247,3 +258,225 @@ def test_samples_of_zeros_stay_zero():
     assert not scaling.apply(views)[1].X[5].any()
     assert np.isfinite(scaling.scale_of(views)).all()
     assert np.isfinite(jella.MVLIV(n_components=2).fit(X).embedding_).all()
+
+
+# roots, and a kind of its own for every view
+
+
+def counts(n=40, d=30, rate=0.1, seed=0):
+    """Mostly zeros, sizes of samples over two orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(20, size=(n, d)) * rng.integers(1, 100, size=(n, 1)) * (rng.random((n, d)) < rate)
+    X[np.arange(n), np.arange(n) % d] += 1
+    return X.astype(float)
+
+
+def mixed(n=40, seed=0):
+    """A sparse view, a dense one of intensities and one of either sign, all with missing samples or entries."""
+    rng = np.random.default_rng(seed)
+    X = [counts(n, seed=seed), rng.gamma(2.0, 5.0, size=(n, 6)), rng.normal(1.0, 3.0, size=(n, 5))]
+    X[0][::7] = np.nan
+    X[1][1::7] = np.nan
+    X[1][3, 2] = np.nan
+    X[2][2::7] = np.nan
+    return [sparse.csr_array(X[0]), *X[1:]]
+
+
+def test_roots_of_sparse_samples_have_unit_norm():
+    X = counts()
+    views = read_views([sparse.csr_array(X)])
+    scaling = Scaling.learn(views, "root", [4.0])
+    found = scaling.apply(views)[0].X
+    assert found.nnz == np.count_nonzero(X)
+    assert np.allclose(found.toarray(), 2 * np.sqrt(X / X.sum(axis=1, keepdims=True)), rtol=1e-12)
+    assert np.allclose(scaling.scale_of(views)[:, 0] ** 2, X.sum(axis=1), rtol=1e-12)
+
+
+def test_sparse_views_with_missing_entries_are_scaled_as_sparse_ones():
+    """The library stores them dense: the share of zeros tells them."""
+    X = counts()
+    X[0, 3] = np.nan
+    views = read_views([sparse.csr_array(X)])
+    assert not views[0].is_sparse
+    scaled = Scaling.learn(views, "root").apply(views)[0].X
+    assert np.allclose(np.linalg.norm(scaled[1:], axis=1), 1.0, rtol=1e-12)
+    assert np.linalg.norm(scaled[0]) == pytest.approx(np.sqrt(29 / 30))
+    assert (scaled >= 0).all()
+
+
+@pytest.mark.parametrize("kind", ["root", "standardize"])
+def test_later_samples_take_the_form_that_was_learned(kind):
+    rng = np.random.default_rng(0)
+    full = rng.gamma(2.0, size=(10, 30))
+    train, few, many = (read_views([X]) for X in (full, counts(10), full + 1))
+    as_dense = Scaling.learn(train, kind)
+    for new in (few, many):
+        thin = read_views([sparse.csr_array(new[0].X)])
+        assert np.array_equal(as_dense.apply(thin)[0].X, as_dense.apply(new)[0].X)
+    nothing = replace(thin[0], X=sparse.csr_array((10, 30)), mask=np.zeros((10, 1), dtype=bool))
+    assert not as_dense.apply(Views((nothing,)))[0].X.toarray().any()
+    if kind == "root":
+        as_sparse = Scaling.learn(read_views([sparse.csr_array(counts())]), kind)
+        scaled = as_sparse.apply(many)[0].X
+        assert np.allclose(scaled, as_sparse.apply(thin)[0].X.toarray(), rtol=1e-12)
+        assert np.allclose(np.linalg.norm(scaled, axis=1), 1.0, rtol=1e-12)
+
+
+def test_auto_by_zeros_and_signs(xp):
+    rng = np.random.default_rng(0)
+    full = rng.gamma(2.0, size=(10, 10))
+    some = np.where(np.arange(100).reshape(10, 10) < 20, full, 0.0)
+    more = np.where(np.arange(100).reshape(10, 10) < 21, full, 0.0)
+    hidden = np.where(np.arange(100).reshape(10, 10) >= 99, np.nan, some)  # 20 of 99 are not few
+    views = read_views([xp.asarray(view) for view in (full, some, more, hidden, -some, full - 1)])
+    scaling = Scaling.learn(views, "auto")
+    assert scaling.kinds == ("root", "root", "root", "root", "standardize", "standardize")
+    assert [scale.by_norm for scale in scaling.scales] == [False, True, False, False, False, False]
+
+
+def test_auto_takes_sparse_views_of_any_content():
+    X = np.random.default_rng(0).normal(size=(10, 4))
+    views = read_views([sparse.csr_array(view) for view in (X, abs(X), np.where(X > 1, X, 0.0))])
+    scaling = Scaling.learn(views, "auto")
+    assert scaling.kinds == ("root",) * 3
+    assert all(scale.by_norm for scale in scaling.scales)
+    back = scaling.invert(scaling.apply(views)[0].X.toarray(), 0, scaling.scale_of(views))
+    assert np.allclose(back, X, rtol=1e-12)
+
+
+def test_what_stands_under_the_mask_does_not_matter():
+    X = np.random.default_rng(0).gamma(2.0, size=(20, 5))
+    mask = np.random.default_rng(1).random(X.shape) < 0.7
+    views = [read_views([np.where(mask, X, junk)], [mask]) for junk in (0.0, -1e9, np.nan)]
+    first, *others = (Scaling.learn(one, "auto").apply(one)[0].X for one in views)
+    assert all(np.array_equal(first, other) for other in others)
+    assert not first[~mask].any()
+
+
+@pytest.mark.parametrize("kind", [("sample", "root", "standardize"), ("root", "feature", "none")])
+@pytest.mark.parametrize("by_name", [False, True])
+def test_views_differ_in_kind(kind, by_name):
+    X = dict(zip("abc", mixed(), strict=True))
+    views = read_views(X)
+    scaling = Scaling.learn(views, dict(zip("abc", kind, strict=True)) if by_name else kind, {"b": 4.0})
+    assert scaling.kinds == kind
+    norms = scaling.scale_of(views)
+    for v, (view, one) in enumerate(zip(views, kind, strict=True)):
+        alone = read_views({view.name: X[view.name]})
+        expected = values_of(Scaling.learn(alone, one, [4.0 if view.name == "b" else 1.0]).apply(alone)[0])
+        found = values_of(scaling.apply(views)[v])
+        assert np.array_equal(found, expected)
+        seen = np.broadcast_to(to_numpy(view.mask), found.shape)
+        assert np.allclose(scaling.invert(found, v, norms)[seen], values_of(view)[seen], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_forward_is_apply_without_weights_and_masks(kind, xp):
+    X = [*holed(), np.abs(holed(seed=1)[0])]
+    views = read_views([xp.asarray(view) for view in X])
+    scaling = Scaling.learn(views, kind, [4.0, 1.0, 9.0])
+    norms, scaled = scaling.scale_of(views), scaling.apply(views)
+    for v, root in enumerate((2, 1, 3)):
+        seen = ~np.isnan(X[v])
+        found = to_numpy(scaling.forward(views[v].X, v, norms))
+        assert np.allclose(root * found[seen], to_numpy(scaled[v].X)[seen], rtol=1e-12)
+        again = to_numpy(scaling.forward(scaling.invert(scaled[v].X, v, norms), v, norms))
+        assert np.allclose(root * again[seen], to_numpy(scaled[v].X)[seen], rtol=1e-9, atol=1e-12)
+
+
+def test_the_score_of_roots_is_in_root_space():
+    X = [np.random.default_rng(0).gamma(2.0, size=(30, 4)), np.random.default_rng(1).gamma(2.0, size=(30, 3))]
+    views = read_views(X)
+    scaling = Scaling.learn(views, "root")
+    found = held_out_rmse(views, lambda v: [np.full(w.X.shape, 2.0) for w in v], scaling, np.random.default_rng(3))
+    errors = []
+    for view, where in zip(X, choose_hidden(views, np.random.default_rng(3)), strict=True):
+        spread = np.std(np.sqrt(view) - np.sqrt(view).mean(axis=0)) * np.sqrt(view.shape[1])
+        errors.append(((np.sqrt(2.0) - np.sqrt(view)) / spread)[where[:, 0]].ravel())
+    assert found == pytest.approx(np.sqrt(np.mean(np.concatenate(errors) ** 2)), rel=1e-9)
+
+
+def test_norms_in_root_space_follow_the_other_views():
+    X = [np.abs(view) for view in proportional()]
+    true = np.linalg.norm(np.sqrt(X[1]), axis=1)
+    missing = np.arange(300) % 3 == 0
+    X[1] = np.where(missing[:, None], np.nan, X[1])
+    views = read_views([X[0], sparse.csr_array(X[1])])
+    for kind in ("root", ["none", "root"]):
+        predicted = Scaling.learn(views, kind).scale_of(views)
+        assert np.allclose(predicted[~missing, 1], true[~missing], rtol=1e-12)
+        assert np.abs(np.log(predicted[missing, 1] / true[missing])).mean() < 0.2
+    assert Scaling.learn(views, ["root", "none"]).scale_of(views) is None
+
+
+@pytest.mark.parametrize("kind", ["root", "auto"])
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_constant_features_and_samples_of_zeros_have_roots(kind, unit):
+    z = np.random.default_rng(0).gamma(2.0, size=12)
+    flat = np.tile([0.3, 0.0, 7.0], (12, 1))
+    flat[::3, 2] = np.nextafter(7.0, 8.0)
+    empty = counts(12, 10)
+    empty[4] = 0.0
+    X = [unit * view for view in (flat, np.zeros((12, 3)), np.stack([z, np.full(12, 0.1)], axis=1), empty)]
+    views = read_views(X)
+    scaling = Scaling.learn(views, kind)
+    scaled, norms = scaling.apply(views), scaling.scale_of(views)
+    assert np.abs(scaled[0].X).max() < 1e-14
+    assert not scaled[1].X.any()
+    assert np.sum(scaled[2].X ** 2) == pytest.approx(12.0, rel=1e-12)
+    assert not scaled[3].X[4].any()
+    for v, raw in enumerate(X):
+        assert np.allclose(scaling.invert(scaled[v].X, v, norms) / unit, raw / unit, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["root", "auto"])
+def test_single_precision_stays(kind, xp):
+    X = [np.abs(holed()[0]), np.where(np.isnan(holed()[1]), np.nan, 0.0)]
+    X[1][0] = 1.0
+    views = read_views([xp.asarray(view, dtype=xp.float32) for view in X])
+    scaling = Scaling.learn(views, kind)
+    norms = scaling.scale_of(views)
+    for v, view in enumerate(scaling.apply(views)):
+        assert view.X.dtype == scaling.invert(view.X, v, norms).dtype == xp.float32
+        assert scaling.forward(views[v].X, v, norms).dtype == xp.float32
+    thin = read_views([sparse.csr_array(counts().astype(np.float32))])
+    assert Scaling.learn(thin, kind).apply(thin)[0].X.dtype == np.float32
+
+
+def test_the_views_given_are_not_written_to():
+    X = mixed()
+    before = [X[0].copy(), *(view.copy() for view in X[1:])]
+    views = read_views(X)
+    Scaling.learn(views, "auto").apply(views)
+    assert np.array_equal(X[0].toarray(), before[0].toarray(), equal_nan=True)
+    assert all(np.array_equal(*pair, equal_nan=True) for pair in zip(X[1:], before[1:], strict=True))
+    again = read_views(before)
+    assert all(np.array_equal(values_of(one), values_of(two)) for one, two in zip(views, again, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (["root"], "scale must hold one kind for each of the 2 views, got ['root']"),
+        ({"view1": "root"}, "scale must hold one kind for each of the 2 views, got {'view1': 'root'}"),
+        ({"x": "root"}, "scale names 'x', but the views are ['view0', 'view1']"),
+        (["root", "max"], f"scale must be one of {list(ALL_KINDS)}, got 'max'"),
+        (["root", None], f"scale must be one of {list(ALL_KINDS)}, got None"),
+        (3, f"scale must be one of {list(ALL_KINDS)}, got 3"),
+    ],
+)
+def test_wrong_kinds_are_told_in_a_sentence(kind, words):
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        Scaling.learn(read_views(holed()), kind)
+
+
+@pytest.mark.parametrize("scale", ["root", "auto", ["root", "sample", "standardize"]])
+def test_models_complete_and_score_with_roots(scale):
+    X = mixed()
+    model = jella.MVLIV(n_components=2, scale=scale).fit(X)
+    assert np.isfinite(model.score(X))
+    assert np.isfinite(model.transform([None, *X[1:]])[~np.isnan(X[1]).all(axis=1)]).all()
+    for completed, raw in zip(model.complete(X), X, strict=True):
+        completed, raw = (view.toarray() if sparse.issparse(view) else view for view in (completed, raw))
+        assert np.isfinite(completed).all()
+        assert np.array_equal(completed[~np.isnan(raw)], raw[~np.isnan(raw)])

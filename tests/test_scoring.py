@@ -101,6 +101,7 @@ def test_the_score_by_hand(kind, setting):
             "sample": by_sample[:, None],
             "feature": np.sqrt(np.nanmean(view**2, axis=0)) * np.sqrt(d),
             "standardize": np.nanstd(view, axis=0) * np.sqrt(d),
+            "center": np.sqrt(np.nanmean((view - np.nanmean(view, axis=0)) ** 2) * d),
             "none": 1.0,
         }[kind]
         errors.append(((2.0 - view) / np.where(where, unit, 1.0))[where])

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from common import all_terms
+from common import all_terms, make_term
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -17,7 +17,7 @@ from jella.terms.base import joint_prox, why_not_joint
 from jella.terms.learned_graph import project_simplex_rows
 from jella.terms.linf1 import project_l1_columns
 
-TERMS = [kind() for kind in all_terms()]
+TERMS = [make_term(kind) for kind in all_terms()]
 PROXIMABLE = [term for term in TERMS if isinstance(term, Proximable)]
 # a ridge is folded into the quadratic, and no proximal operator meets it
 PAIRS = list(itertools.combinations([term for term in PROXIMABLE if not term.ridge], 2))

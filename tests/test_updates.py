@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from common import all_terms
+from common import all_terms, make_term
 from scipy.linalg import solve_sylvester
 from scipy.optimize import nnls
 
@@ -30,7 +30,7 @@ from jella.terms.base import is_folded, joint_prox, why_not_joint
 from jella.updates import Assignment, CoordinateDescent, LeastSquares, Procrustes, ProxGradient, Sylvester
 from jella.updates.prox_gradient import proximal_step
 
-TERMS = [kind() for kind in all_terms()]
+TERMS = [make_term(kind) for kind in all_terms()]
 SETS: list[tuple[Term, ...]] = [c for size in (0, 1, 2, 3) for c in itertools.combinations(TERMS, size)]
 ACCEPTED = [(u, s) for u, s in itertools.product(list(all_updates()), SETS) if u.refuses(s) is None]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jella._version import __version__
 
 if TYPE_CHECKING:
-    from jella import datasets, metrics, terms
+    from jella import datasets, metrics, model_selection, terms
     from jella.completion import RPCA, RRMC
     from jella.consensus import MIC, RAMC
     from jella.methods.daimc import DAIMC
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jella.methods.irmkmc import IRMKMC
     from jella.methods.mvliv import MVLIV
     from jella.methods.pvc import PVC
+    from jella.methods.sparse_bdr import SparseBDR
     from jella.problem import Problem
     from jella.relaxation import SOR, Basic, LMaFitSOR
     from jella.result import Progress, Result
@@ -33,6 +34,7 @@ _HOME = {
     "IRMKMC": "jella.methods.irmkmc",
     "MVLIV": "jella.methods.mvliv",
     "PVC": "jella.methods.pvc",
+    "SparseBDR": "jella.methods.sparse_bdr",
     "MIC": "jella.consensus",
     "RAMC": "jella.consensus",
     "RPCA": "jella.completion",
@@ -45,6 +47,7 @@ _HOME = {
     "Result": "jella.result",
     "datasets": "jella",
     "metrics": "jella",
+    "model_selection": "jella",
     "terms": "jella",
 }
 
@@ -67,9 +70,11 @@ __all__ = [
     "Problem",
     "Progress",
     "Result",
+    "SparseBDR",
     "__version__",
     "datasets",
     "metrics",
+    "model_selection",
     "terms",
 ]
 

@@ -86,3 +86,10 @@ def solve_psd(gram: Array, right: Array) -> Array:
     keep = eigenvalues > xp.maximum(floor, xp.zeros_like(floor))
     inverse = xp.where(keep, 1.0 / xp.where(keep, eigenvalues, xp.ones_like(eigenvalues)), xp.zeros_like(eigenvalues))
     return ((right @ vectors) * inverse[..., None, :]) @ xp.matrix_transpose(vectors)
+
+
+def sparse_times(affinity: sparse.csr_array, X: Array) -> Array:
+    """Product of a sparse matrix on the host with a block (n, r) of any array library."""
+    if isinstance(X, np.ndarray):
+        return affinity @ X
+    return like(affinity @ to_numpy(X), X)

@@ -34,7 +34,7 @@ class Prepared:
 
 def has_clusters(self: BaseMultiView) -> bool:
     """Condition of the methods that need a number of clusters."""
-    if self.n_clusters is None:
+    if self.n_clusters is None and not self._chooses_n_clusters:
         raise AttributeError(f"{type(self).__name__} has no labels without a number of clusters; set n_clusters")
     return True
 
@@ -44,6 +44,8 @@ class BaseMultiView(BaseEstimator):
 
     #: k-means on rows of unit norm
     _labels_from_unit_rows = False
+    #: finds the number of clusters where none is given
+    _chooses_n_clusters = False
 
     n_clusters: int | None
     scale: str
@@ -62,11 +64,14 @@ class BaseMultiView(BaseEstimator):
         self._check_n_clusters(used.n_samples)
         if nonnegative:
             self._refuse_negative(used)
-        scaling = Scaling.learn(used, self.scale, self.view_weights)
+        scaling = self._learn_scaling(used)
         scaled = scaling.apply(used)
         if nonnegative:
             self._refuse_negative(scaled)
         return Prepared(views, kept, used, scaling, scaled)
+
+    def _learn_scaling(self, views: Views) -> Scaling:
+        return Scaling.learn(views, self.scale, self.view_weights)
 
     def _remember(self, X: Any, prepared: Prepared) -> None:
         """Set what later calls need to know of the views of the fit."""
@@ -177,7 +182,7 @@ class BaseMultiView(BaseEstimator):
         for name in ("labels_", "kmeans_"):
             if name in vars(self):
                 delattr(self, name)
-        if self.n_clusters is not None:
+        if self.n_clusters is not None or self._chooses_n_clusters:
             self.labels_ = np.full(kept.size, -1, dtype=np.intp)
             self.labels_[kept] = self._find_labels()
 

@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
 from jella.arrays import Array
-from jella.base import generator, spread
+from jella.base import Prepared, generator, spread
 from jella.embed import embed
 from jella.embedding import BaseEmbedding, LabelsMixin
+from jella.filled import MeanFilled
 from jella.plan import make_plan
 from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Relaxation
@@ -24,7 +25,7 @@ from jella.residuals import ViewData
 from jella.result import Progress, Result
 from jella.solver import solve
 from jella.start import make_start
-from jella.views import Views, collect
+from jella.views import View, Views, collect
 
 
 class BaseJELLA(LabelsMixin, BaseEmbedding):
@@ -64,7 +65,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         prepared = self._prepare(X, observed, nonnegative=problem.needs_nonnegative_data)
         if not problem.loss.allows_entries:
             self._refuse_missing_entries(prepared.used)
-        problem = self._with_labels(problem, y, prepared.kept)
+        problem = self._for_data(problem, prepared, y)
         result = self._solve(prepared.scaled, problem, self._rank(prepared.scaled))
         self._remember(X, prepared)
         self._set_fitted(X, problem, result, prepared.kept)
@@ -72,8 +73,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         self._warn(result)
         return self
 
-    def _with_labels(self, problem: Problem, y: Any, kept: np.ndarray) -> Problem:
-        """The problem with what y says of the samples; most methods look at no labels."""
+    def _for_data(self, problem: Problem, prepared: Prepared, y: Any) -> Problem:
+        """The problem with what only the data of the fit can tell, labels among them; for most methods nothing."""
         return problem
 
     # solving
@@ -105,7 +106,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
 
     def _start(self, views: Views, problem: Problem, rank: int, rng: np.random.Generator) -> Blocks:
         if not self.warm_start or not hasattr(self, "result_"):
-            return make_start(views, problem, self.init, rank, rng)
+            return make_start(views, problem, self.init, rank, rng, self._fill)
         last = self.result_.blocks
         shapes = [tuple(U.shape) for U in last.bases], tuple(last.embedding.shape)
         wanted = [(view.n_features, rank) for view in views], (views.n_samples, rank)
@@ -115,6 +116,10 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
                 "set warm_start=False or pass the same samples and features"
             )
         return last
+
+    def _fill(self, view: View) -> MeanFilled:
+        """How a scaled view is filled before the first sweep."""
+        return MeanFilled.of(view)
 
     def _relaxation(self) -> Relaxation:
         if isinstance(self.solver, Relaxation):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,86 +12,183 @@ from scipy import sparse
 from jella.arrays import Array, like, namespace, to_numpy
 from jella.views import View, Views
 
-KINDS = ("sample", "feature", "standardize", "none")
+#: linear kinds
+KINDS = ("sample", "feature", "standardize", "center", "none")
+ALL_KINDS = (*KINDS, "root", "auto")
+#: a non-negative view with no larger share of non-zeros among its observed entries is sparse-like
+FEW = 0.2
 
 
 @dataclass(frozen=True)
-class Scaling:
-    """Learned scale of every view.
-
-    'sample' divides each sample by its norm, estimated as ‖x_obs‖·sqrt(d / number observed); 'feature' divides each
-    feature by its root mean square, 'standardize' subtracts its mean and divides by its standard deviation, both
-    then by sqrt(d), so that samples have a norm near one in either. The view weight enters as its square root.
+class ViewScale:
+    """Learned scale of one view: root, minus center, over spread, over the sample's norm, times the root weight.
 
     Attributes
     ----------
     kind : str
-    root_weights : tuple of float
-    center, spread : tuples of (d,) NumPy arrays or None
-    log_norms : (n, V) NumPy array or None
-        Of the training samples, NaN where a view is missing: what the norm of a missing view is predicted from.
+        Never 'auto', which is one of the others once learned.
+    root_weight : float
+    center : (d,) NumPy array or None
+    spread : (d,) or (1,) NumPy array or None
+    by_norm : bool
+        Whether each sample is divided by its norm.
+    rooted : bool
+        Whether x becomes sign(x)·sqrt(|x|) first.
     """
 
     kind: str
-    root_weights: tuple[float, ...]
-    center: tuple[np.ndarray | None, ...]
-    spread: tuple[np.ndarray | None, ...]
+    root_weight: float
+    center: np.ndarray | None = None
+    spread: np.ndarray | None = None
+    by_norm: bool = False
+    rooted: bool = False
+
+    @classmethod
+    def learn(cls, view: View, kind: str, root_weight: float) -> ViewScale:
+        """Learn the scale of one training view."""
+        kind = _resolved(view, kind)
+        if kind in ("feature", "standardize"):
+            return cls(kind, root_weight, *_feature_moments(view, kind == "standardize"))
+        if kind == "center":
+            return cls(kind, root_weight, *_view_moments(view))
+        if kind != "root":
+            return cls(kind, root_weight, by_norm=kind == "sample")
+        if _is_sparse_like(view):
+            return cls(kind, root_weight, by_norm=True, rooted=True)
+        return cls(kind, root_weight, *_view_moments(_signed_root(view)), rooted=True)
+
+    def apply(self, view: View) -> View:
+        """The view in the scale that the model works in, zero where missing."""
+        view = self.before_norms(view if self.center is None else _dense(view))
+        norms = _view_norms(view) if self.by_norm else None
+        if view.is_sparse:
+            return self._apply_sparse(view, norms)
+        weight = self.root_weight
+
+        def values(X: Array) -> Array:
+            X = self._shrunk(X, norms)
+            return X if weight == 1.0 else X * weight
+
+        return view.map(values)
+
+    def before_norms(self, view: View) -> View:
+        """The view as its samples' norms are measured: in root space where there is one."""
+        return _signed_root(view) if self.rooted else view
+
+    def forward(self, values: Array, norms: np.ndarray | None) -> Array:
+        """Values in the user's units, (n, d), in the model's scale before the view weight."""
+        return self._shrunk(_roots(values) if self.rooted else values, norms)
+
+    def invert(self, estimate: Array, norms: np.ndarray | None) -> Array:
+        """An estimate in the model's scale, (n, d), in the user's units."""
+        out = estimate * (1.0 / self.root_weight)
+        if self.by_norm and norms is not None:
+            out = out * like(norms, out)[:, None]
+        if self.spread is not None:
+            out = out * like(self.spread, out)
+        if self.center is not None:
+            out = out + like(self.center, out)
+        return out * namespace(out).abs(out) if self.rooted else out
+
+    def _shrunk(self, X: Array, norms: np.ndarray | None) -> Array:
+        X = X if self.center is None else X - like(self.center, X)
+        X = X if self.spread is None else X / like(self.spread, X)
+        if not self.by_norm or norms is None:
+            return X
+        return X / like(_or_one(norms), X)[:, None]
+
+    def _apply_sparse(self, view: View, norms: np.ndarray | None) -> View:
+        weight = self.root_weight
+        rows = np.full(view.n_samples, weight) if norms is None else weight / _or_one(norms)
+        columns = np.ones(view.n_features) if self.spread is None else 1.0 / self.spread
+        columns = np.broadcast_to(columns, (view.n_features,))
+        X = sparse.csr_array(sparse.diags_array(rows) @ view.X @ sparse.diags_array(columns))
+        return replace(view, X=X.astype(view.X.dtype, copy=False))
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Learned scale of every view, each of its own kind.
+
+    'sample' divides each sample by its norm, estimated as ‖x_obs‖·sqrt(d / number observed); 'feature' divides each
+    feature by its root mean square, 'standardize' subtracts its mean and divides by its standard deviation, both
+    then by sqrt(d), so that samples have a norm near one in either; 'center' subtracts the means too, and divides the
+    whole view by one number to the same end. The view weight enters as its square root.
+
+    'root' takes sign(x)·sqrt(|x|) first, which evens out the variance of counts, histograms and intensities. Then a
+    dense view loses its feature means and is divided by one number, its root mean square times sqrt(d); in a sparse
+    or sparse-like view each sample is divided by its norm in root space. Sparse-like is a view without negative
+    values where at least 80 % of the observed entries are zero. The form that was learned holds for later samples
+    too, be they sparse or dense.
+
+    'auto' is 'standardize' for a dense view with negative values, and 'root' for any other.
+
+    Attributes
+    ----------
+    scales : tuple of ViewScale
+    log_norms : (n, V) NumPy array or None
+        Of the training samples, NaN where a view is missing: what the norm of a missing view is predicted from. None
+        where no view is divided by the norms of its samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jella.views import read_views
+    >>> views = read_views({"counts": np.array([[4.0, 9.0], [1.0, 0.0]]), "shifts": np.array([[-1.0], [2.0]])})
+    >>> Scaling.learn(views, "auto").kinds
+    ('root', 'standardize')
+    >>> Scaling.learn(views, {"counts": "root", "shifts": "none"}).kinds
+    ('root', 'none')
+    """
+
+    scales: tuple[ViewScale, ...]
     log_norms: np.ndarray | None = None
 
     @classmethod
-    def learn(cls, views: Views, kind: str, weights: Any = None) -> Scaling:
-        """Learn the scale of the training views."""
-        if kind not in KINDS:
-            raise ValueError(f"scale must be one of {list(KINDS)}, got {kind!r}")
-        roots = _root_weights(views, weights)
-        nothing: tuple[None, ...] = (None,) * len(views)
-        if kind == "sample":
-            return cls(kind, roots, nothing, nothing, np.log(_norms_or_nan(views)))
-        if kind == "none":
-            return cls(kind, roots, nothing, nothing)
-        moments = [_feature_moments(view, kind == "standardize") for view in views]
-        return cls(kind, roots, tuple(m[0] for m in moments), tuple(m[1] for m in moments))
+    def learn(cls, views: Views, kind: Any, weights: Any = None) -> Scaling:
+        """Learn the scale of the training views; `kind` is one for all, or a sequence or dict with one a view."""
+        given = zip(views, _kinds(views, kind), _root_weights(views, weights), strict=True)
+        scaling = cls(tuple(ViewScale.learn(*one) for one in given))
+        return replace(scaling, log_norms=scaling._log_norms(views))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kind of scaling of every view, what 'auto' chose included."""
+        return tuple(scale.kind for scale in self.scales)
 
     def apply(self, views: Views) -> Views:
         """Views in the scale that the model works in, zero where missing."""
-        norms = sample_norms(views) if self.kind == "sample" else None
-        items = []
-        for v, view in enumerate(views):
-            by_row = None if norms is None else np.where(norms[:, v] > 0, norms[:, v], 1.0)
-            items.append(_scaled(view, self.center[v], self.spread[v], by_row, self.root_weights[v]))
-        return replace(views, items=tuple(items))
+        items = tuple(scale.apply(view) for scale, view in zip(self.scales, views, strict=True))
+        return replace(views, items=items)
 
     def scale_of(self, views: Views) -> np.ndarray | None:
-        """Norm of every sample in every view, (n, V): measured where present, predicted where missing."""
-        if self.kind != "sample":
-            return None
-        return np.exp(predict_log_norms(np.log(_norms_or_nan(views)), self.log_norms))
+        """Norm of every sample in every view, (n, V): measured where present, predicted where missing.
 
-    def unit(self, v: int, norms: np.ndarray | None) -> np.ndarray:
-        """The user's units in one of the model's (before view weights), broadcasting to (n, d)."""
-        spread = self.spread[v]
-        if norms is not None:
-            return np.where(norms[:, v] > 0, norms[:, v], 1.0)[:, None]
-        return np.ones((1, 1)) if spread is None else spread[None, :]
+        In root space where a view has one. None where no view is divided by norms.
+        """
+        known = self._log_norms(views)
+        return None if known is None else np.exp(predict_log_norms(known, self.log_norms))
+
+    def forward(self, values: Array, v: int, norms: np.ndarray | None) -> Array:
+        """Values of view v in the user's units, (n, d), in the model's scale before view weights."""
+        return self.scales[v].forward(values, None if norms is None else norms[:, v])
 
     def invert(self, estimate: Array, v: int, norms: np.ndarray | None) -> Array:
         """An estimate of view v, (n, d), in the user's units."""
-        out = estimate * (1.0 / self.root_weights[v])
-        spread, center = self.spread[v], self.center[v]
-        if norms is not None:
-            out = out * like(norms[:, v], out)[:, None]
-        if spread is not None:
-            out = out * like(spread, out)
-        return out if center is None else out + like(center, out)
+        return self.scales[v].invert(estimate, None if norms is None else norms[:, v])
+
+    def _log_norms(self, views: Views) -> np.ndarray | None:
+        """Measured log norms, (n, V), NaN where unknown; of all views, for one may tell of another."""
+        if not any(scale.by_norm for scale in self.scales):
+            return None
+        rooted = tuple(scale.before_norms(view) for scale, view in zip(self.scales, views, strict=True))
+        norms = sample_norms(replace(views, items=rooted))
+        return np.log(np.where(norms > 0, norms, np.nan))
 
 
 def sample_norms(views: Views) -> np.ndarray:
     """Estimated norm of every sample in every view, (n, V); zero where nothing was observed."""
-    columns = []
-    for view in views:
-        count = np.maximum(to_numpy(view.count_by_sample()), 1)
-        columns.append(_norms(view.X, axis=1) * np.sqrt(view.n_features / count))
-    return np.stack(columns, axis=1)
+    return np.stack([_view_norms(view) for view in views], axis=1)
 
 
 def predict_log_norms(known: np.ndarray, training: np.ndarray | None) -> np.ndarray:
@@ -124,9 +221,13 @@ def _regress(inputs: np.ndarray, outputs: np.ndarray, queries: np.ndarray) -> np
     return np.clip((queries - mean) @ slope + target, outputs.min(), outputs.max())
 
 
-def _norms_or_nan(views: Views) -> np.ndarray:
-    norms = sample_norms(views)
-    return np.where(norms > 0, norms, np.nan)
+def _view_norms(view: View) -> np.ndarray:
+    count = np.maximum(to_numpy(view.count_by_sample()), 1)
+    return _norms(view.X, axis=1) * np.sqrt(view.n_features / count)
+
+
+def _or_one(norms: np.ndarray) -> np.ndarray:
+    return np.where(norms > 0, norms, 1.0)
 
 
 def _norms(X: Array, axis: int) -> np.ndarray:
@@ -150,12 +251,12 @@ def _feature_moments(view: View, centered: bool) -> tuple[np.ndarray | None, np.
     """Mean (where centered) and spread·sqrt(d) of every feature, from its observed entries."""
     root_count = np.sqrt(np.maximum(to_numpy(view.count_by_feature()), 1))
     if not centered:
-        center, spread, noise = None, _norms(view.X, axis=0) / root_count, 0.0
+        center, spread, noise = None, _norms(view.X, axis=0) / root_count, np.zeros(view.n_features)
     else:
         center = _feature_means(view)
         spread = _norms(_minus(view, center).X, axis=0) / root_count
         # what varies no more than rounding does is constant: blowing it up would add noise only
-        noise = 10.0 * float(namespace(view.X).finfo(view.X.dtype).eps) * np.abs(center)
+        noise = _rounding(view, center)
     return center, np.where(spread > noise, spread, 1.0) * np.sqrt(view.n_features)
 
 
@@ -163,7 +264,7 @@ def _feature_means(view: View) -> np.ndarray:
     """Mean of every feature over its observed entries, (d,), in two passes: the second takes off the rounding."""
     if view.is_sparse:
         raise ValueError(
-            f"scale='standardize' would make the sparse view {view.name!r} dense; use scale='feature' or 'sample'"
+            f"scale='standardize' or 'center' would make the sparse view {view.name!r} dense; use 'feature' or 'sample'"
         )
     xp, count = namespace(view.X), np.maximum(to_numpy(view.count_by_feature()), 1)
     first = to_numpy(xp.sum(view.X, axis=0, dtype=xp.float64)) / count
@@ -174,22 +275,77 @@ def _minus(view: View, center: np.ndarray) -> View:
     return view.map(lambda X: X - like(center, X))
 
 
-def _scaled(
-    view: View, center: np.ndarray | None, spread: np.ndarray | None, by_row: np.ndarray | None, root_weight: float
-) -> View:
+def _view_moments(view: View) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of every feature, and the root mean square of what is left times sqrt(d), one number."""
+    center = _feature_means(view)
+    norms = _norms(_minus(view, center).X, axis=0)
+    root_count = np.sqrt(np.maximum(to_numpy(view.count_by_feature()), 1))
+    spread = _norms(norms[:, None], axis=0) * np.sqrt(view.n_features / max(view.n_observed(), 1))
+    if not np.any(norms > _rounding(view, center) * root_count):
+        spread = _norms(center[:, None], axis=0)
+    return center, _or_one(spread)
+
+
+def _rounding(view: View, center: np.ndarray) -> np.ndarray:
+    """Spread of every feature up to which it varies no more than rounding does, (d,)."""
+    return 10.0 * float(namespace(view.X).finfo(view.X.dtype).eps) * np.abs(center)
+
+
+def _signed_root(view: View) -> View:
+    if not view.is_sparse:
+        return replace(view, X=_roots(view.X))
+    X = view.X
+    return replace(view, X=sparse.csr_array((_roots(X.data), X.indices, X.indptr), shape=X.shape))
+
+
+def _roots(X: Array) -> Array:
+    """sign(x)·sqrt(|x|) of every entry."""
+    xp = namespace(X)
+    return xp.sign(X) * xp.sqrt(xp.abs(X))
+
+
+def _dense(view: View) -> View:
+    """A sparse view that is about to be centred; one that all samples lack stays as it is, zero."""
+    if not view.is_sparse or not view.presence().any():
+        return view
+    return replace(view, X=view.X.toarray())
+
+
+def _resolved(view: View, kind: str) -> str:
+    if kind != "auto":
+        return kind
+    return "root" if view.is_sparse or _is_nonnegative(view) else "standardize"
+
+
+def _is_sparse_like(view: View) -> bool:
     if view.is_sparse:
-        rows = np.full(view.n_samples, root_weight) if by_row is None else root_weight / by_row
-        columns = np.ones(view.n_features) if spread is None else 1.0 / spread
-        X = sparse.csr_array(sparse.diags_array(rows) @ view.X @ sparse.diags_array(columns))
-        return replace(view, X=X.astype(view.X.dtype, copy=False))
+        return True
+    xp = namespace(view.X)
+    nonzeros = int(xp.sum(xp.astype(view.X != 0, xp.int64)))
+    return nonzeros <= FEW * view.n_observed() and _is_nonnegative(view)
 
-    def values(X: Array) -> Array:
-        X = X if center is None else X - like(center, X)
-        X = X if spread is None else X / like(spread, X)
-        X = X if by_row is None else X / like(by_row, X)[:, None]
-        return X if root_weight == 1.0 else X * root_weight
 
-    return view.map(values)
+def _is_nonnegative(view: View) -> bool:
+    return float(namespace(view.X).min(view.X)) >= 0
+
+
+def _kinds(views: Views, kind: Any) -> list[str]:
+    """One kind a view, from one for all, a sequence or a mapping."""
+    if isinstance(kind, Mapping):
+        by_name = {str(name): one for name, one in kind.items()}
+        unknown = [name for name in by_name if name not in views.names]
+        if unknown:
+            raise ValueError(f"scale names {unknown[0]!r}, but the views are {list(views.names)}")
+        kinds = [by_name[name] for name in views.names if name in by_name]
+    else:
+        several = isinstance(kind, Sequence) and not isinstance(kind, str)
+        kinds = list(kind) if several else [kind] * len(views)
+    if len(kinds) != len(views):
+        raise ValueError(f"scale must hold one kind for each of the {len(views)} views, got {kind!r}")
+    for one in kinds:
+        if not isinstance(one, str) or one not in ALL_KINDS:
+            raise ValueError(f"scale must be one of {list(ALL_KINDS)}, got {one!r}")
+    return [str(one) for one in kinds]
 
 
 def _root_weights(views: Views, weights: Any) -> tuple[float, ...]:

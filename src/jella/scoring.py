@@ -22,7 +22,7 @@ Predict = Callable[[Views], Sequence[Array]]
 
 
 def held_out_rmse(views: Views, predict: Predict, scaling: Scaling, rng: np.random.Generator) -> float:
-    """RMSE on hidden values, in units of the scale that all observed values of a sample or feature give.
+    """RMSE on hidden values, in the scale that all observed values of a sample or feature give.
 
     Parameters
     ----------
@@ -47,9 +47,10 @@ def _errors(views: Views, predict: Predict, scaling: Scaling, rng: np.random.Gen
     for v, (view, where) in enumerate(zip(views, hidden, strict=True)):
         rows = np.flatnonzero(where.any(axis=1))
         true = view.X[rows].toarray() if view.is_sparse else to_numpy(view.X)[rows]
-        unit = np.broadcast_to(scaling.unit(v, norms), (view.n_samples, view.n_features))[rows]
-        error = (to_numpy(estimates[v])[rows] - true) / unit
-        yield error[np.broadcast_to(where[rows], error.shape)]
+        by_row = None if norms is None else norms[rows]
+        both = [values.astype(np.float64, copy=False) for values in (to_numpy(estimates[v])[rows], true)]
+        found, wanted = (scaling.forward(values, v, by_row) for values in both)
+        yield (found - wanted)[np.broadcast_to(where[rows], wanted.shape)]
 
 
 def choose_hidden(views: Views, rng: np.random.Generator) -> list[np.ndarray]:

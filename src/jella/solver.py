@@ -221,10 +221,15 @@ def canonical_bases(blocks: Blocks) -> tuple[Array, ...]:
     core = W @ R.T  # W Uᵀ = (W Rᵀ) Qᵀ
     _, vectors = xp.linalg.eigh(core.T @ core)
     stack = Q @ xp.flip(vectors, axis=1)
+    return split_rows(stack * largest_signs(stack), [U.shape[0] for U in blocks.bases])
+
+
+def largest_signs(stack: Array) -> Array:
+    """Sign of the largest entry of every column, (1, r): times it, that entry is positive."""
+    xp = namespace(stack)
     largest = xp.argmax(xp.abs(stack), axis=0)
     signs = xp.sign(xp.take_along_axis(stack, largest[None, :], axis=0))
-    signs = xp.where(signs == 0, xp.ones_like(signs), signs)
-    return split_rows(stack * signs, [U.shape[0] for U in blocks.bases])
+    return xp.where(signs == 0, xp.ones_like(signs), signs)
 
 
 def _ratio(new: float, old: float) -> float:

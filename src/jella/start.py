@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,33 @@ from scipy.sparse.linalg import LinearOperator, svds
 from jella.arrays import Array, at_least, like, namespace, solve_psd, to_numpy
 from jella.filled import MeanFilled
 from jella.problem import Blocks, Problem
-from jella.solver import split_rows
+from jella.solver import largest_signs, split_rows
 from jella.terms import Indicator
-from jella.views import Views
+from jella.views import View, Views
 
 #: below this many samples or features the start is computed through the smaller Gram matrix
 SMALL_SIDE = 2000
 
 
-def make_start(views: Views, problem: Problem, init: Any, rank: int, rng: np.random.Generator) -> Blocks:
+#: how a view is filled before the first sweep
+Fill = Callable[[View], MeanFilled]
+
+
+def make_start(
+    views: Views, problem: Problem, init: Any, rank: int, rng: np.random.Generator, fill: Fill = MeanFilled.of
+) -> Blocks:
     """Blocks to start from, meeting the constraints of the problem.
 
     Parameters
     ----------
     init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) a view
+    fill : callable
+        How a view is filled for the SVD.
     """
     if any(isinstance(term, Indicator) for term in problem.embedding) and isinstance(init, str):
         blocks = _from_clusters(views, init, rank, rng)
     elif isinstance(init, str) and init == "svd":
-        blocks = _from_svd(views, problem, rank)
+        blocks = _from_svd(views, problem, rank, fill)
     elif isinstance(init, str) and init == "random":
         W = like(rng.standard_normal((views.n_samples, rank)), _dense_reference(views))
         blocks = _from_embedding(views, abs(W) if problem.has_nonnegative_embedding else W)
@@ -40,16 +48,19 @@ def make_start(views: Views, problem: Problem, init: Any, rank: int, rng: np.ran
     return _feasible(problem, blocks)
 
 
-def truncated_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
-    """Leading singular triplets of the mean-filled views side by side: Q (n, r), s (r,), V (Σ d_v, r).
+def truncated_svd(views: Views, rank: int, fill: Fill = MeanFilled.of) -> tuple[Array, Array, Array]:
+    """Leading singular triplets of the filled views side by side: Q (n, r), s (r,), V (Σ d_v, r).
 
     Deterministic, and equivariant: permuting samples permutes Q.
     """
     smaller = min(views.n_samples, views.n_features)
     large = smaller > SMALL_SIDE and isinstance(views[0].X, np.ndarray)
     if rank < smaller - 1 and (large or any(view.is_sparse for view in views)):
-        return _iterative_svd(views, rank)
-    return _gram_svd(views.xp.concat([MeanFilled.of(view).dense() for view in views], axis=1), rank)
+        Q, s, V = _iterative_svd(views, rank, fill)
+    else:
+        Q, s, V = _gram_svd(views.xp.concat([fill(view).dense() for view in views], axis=1), rank)
+    signs = largest_signs(V)
+    return Q * signs, s, V * signs
 
 
 def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
@@ -64,8 +75,8 @@ def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
     return (far, s, near) if tall else (near, s, far)
 
 
-def _iterative_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
-    parts = [MeanFilled.of(view) for view in views]
+def _iterative_svd(views: Views, rank: int, fill: Fill) -> tuple[Array, Array, Array]:
+    parts = [fill(view) for view in views]
     ends = np.cumsum([view.n_features for view in views])
 
     def matmat(V: np.ndarray) -> np.ndarray:
@@ -87,8 +98,8 @@ def _iterative_svd(views: Views, rank: int) -> tuple[Array, Array, Array]:
     return Q[:, order], s[order], Vt[order].T
 
 
-def _from_svd(views: Views, problem: Problem, rank: int) -> Blocks:
-    Q, s, V = truncated_svd(views, rank)
+def _from_svd(views: Views, problem: Problem, rank: int, fill: Fill) -> Blocks:
+    Q, s, V = truncated_svd(views, rank, fill)
     if problem.has_nonnegative_embedding:
         Q, V = nonnegative_pair(Q, s, V)
     else:

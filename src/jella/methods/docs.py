@@ -15,9 +15,13 @@ n_clusters : int, optional
     Number of clusters. Without it there are no labels, and neither `predict` nor `fit_predict`.
 n_components : int, optional
     Rank r of the factorisation. By default n_clusters, or 10 without it, clipped to what the data allow.
-scale : {'sample', 'feature', 'standardize', 'none'}, default='sample'
-    Scaling before the fit, from observed entries only: every sample of every view to unit norm; every feature to
-    unit root mean square; every feature to zero mean and unit variance (the last two then divided by sqrt(d)).
+scale : str, or sequence or dict of str, default='sample'
+    Scaling before the fit, from observed entries only; one for all views, or one a view. 'sample': every sample to
+    unit norm. 'feature': every feature to unit root mean square; 'standardize': to zero mean and unit variance (both
+    then divided by sqrt(d)). 'center': every feature to zero mean, the view divided by one number. 'root': the signed square root of every value, for counts, histograms and intensities;
+    then a dense view loses its feature means and is divided by one number, and every sample of a sparse view (or of
+    one without negative values, at least 80 % zeros) comes to unit norm. 'auto': 'standardize' for a dense view with
+    negative values, 'root' for any other. 'none': as it is.
 view_weights : sequence or dict of positive floats, optional
     Weight of each view in the loss; 1 by default.
 solver : {'basic', 'sor'} or Relaxation

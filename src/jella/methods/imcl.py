@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jella.base import Prepared
 from jella.estimator import BaseJELLA
 from jella.methods.docs import with_shared_docs
 from jella.problem import Problem
@@ -100,10 +101,10 @@ class IMCL(BaseJELLA):
             embedding=(Box(0.0, 1.0), L1(self.gamma)),
         )
 
-    def _with_labels(self, problem: Problem, y: Any, kept: np.ndarray) -> Problem:
+    def _for_data(self, problem: Problem, prepared: Prepared, y: Any) -> Problem:
         if y is None:
             return problem
-        labels = np.asarray(y)
+        labels, kept = np.asarray(y), prepared.kept
         if labels.shape != kept.shape or labels.dtype.kind not in "biuf" or np.any(labels != np.round(labels)):
             raise ValueError(
                 f"Unknown label type: y must hold one whole number for each of the {kept.size} samples, -1 where the "

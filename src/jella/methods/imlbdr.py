@@ -11,9 +11,9 @@ from jella.arrays import to_numpy
 from jella.base import has_clusters
 from jella.embedding import DEFAULT_RANK
 from jella.estimator import BaseClusterer
-from jella.labels import spectral
 from jella.methods.docs import with_shared_docs
 from jella.problem import Problem
+from jella.spectral import spectral_labels
 from jella.terms import BlockDiagonal, Orthonormal
 
 
@@ -151,4 +151,4 @@ class IMLBDR(BaseClusterer):
         if self.labels_from == "embedding":
             return super()._find_labels()
         assert self.n_clusters is not None
-        return spectral(to_numpy(self.affinity_), self.n_clusters, self.n_init, self.random_state)
+        return spectral_labels(to_numpy(self.affinity_), self.n_clusters, self.n_init, self.random_state)

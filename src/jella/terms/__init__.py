@@ -13,7 +13,9 @@ from jella.terms.linf1 import Linf1
 from jella.terms.loss import Loss
 from jella.terms.ridge import Ridge
 from jella.terms.sample_norm import SampleNorm
+from jella.terms.sparse_block_diagonal import SparseBlockDiagonal
 from jella.terms.squared import Squared
+from jella.terms.support import Support
 
 __all__ = [
     "L1",
@@ -32,6 +34,8 @@ __all__ = [
     "Proximable",
     "Ridge",
     "SampleNorm",
+    "SparseBlockDiagonal",
     "Squared",
+    "Support",
     "Term",
 ]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from jella.arrays import Array, inner, like, namespace, sqnorm
+from jella.arrays import Array, inner, like, namespace, sparse_times, sqnorm
 from jella.eigen import lowest_eigenvectors
 from jella.rows import row_blocks
 from jella.terms.base import Coupling
@@ -28,7 +29,7 @@ class BlockState:
     P is the minimiser at (W, B_old) with T = (I − B_old)W and M = (WᵀW + cI)⁻¹, so it is B_old plus a matrix of rank r.
     """
 
-    affinity: Array  # B, (n, n)
+    affinity: Array  # B, (n, n), dense or sparse
     indicator: Array | None  # F, (n, k)
     previous: Array  # B_old, (n, n)
     W: Array  # (n, r)
@@ -81,7 +82,7 @@ class BlockDiagonal(Coupling):
         old = state.affinity
         gram = B.T @ B
         M = xp.linalg.inv(gram + like(c * np.eye(B.shape[1]), B))
-        T = B - old @ B
+        T = B - _times(old, B)
         new, distance = self._affinity(B @ M, T, old, state.indicator)
         F, spread = self._eigenvectors(new, B, state.indicator)
         # ‖P − B_new‖² = ‖B_old − B_new‖² + 2⟨B_old − B_new, W M Tᵀ⟩ + ‖W M Tᵀ‖², the last from small matrices
@@ -121,17 +122,17 @@ class BlockDiagonal(Coupling):
         return new, distance
 
     def _eigenvectors(self, affinity: Array, W: Array, F: Array | None) -> tuple[Array, float]:
-        xp = namespace(affinity)
-        degree = xp.sum(affinity, axis=1)
+        xp = namespace(W)
+        degree = _row_sums(affinity, W)
 
         def laplacian(V: Array) -> Array:
-            return degree[:, None] * V - affinity @ V
+            return degree[:, None] * V - _times(affinity, V)
 
         n = affinity.shape[0]
         k = min(self.n_blocks, n)
         if n <= max(DIRECT, 4 * k):
-            eye = xp.eye(n, dtype=affinity.dtype, device=affinity.device)
-            values, vectors = xp.linalg.eigh(eye * degree - affinity)
+            eye = xp.eye(n, dtype=W.dtype, device=W.device)
+            values, vectors = xp.linalg.eigh(eye * degree - _dense(affinity, W))
             return vectors[:, :k], max(float(xp.sum(values[:k])), 0.0)
         start, steps = (_first_vectors(W, k), 10 * self.eigen_steps) if F is None else (F, self.eigen_steps)
         F_new, values = lowest_eigenvectors(laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=steps)
@@ -148,8 +149,22 @@ class SelfExpression:
     def matmul(self, X: Array) -> Array:
         """Product with a block (n, r)."""
         B, W, M, T = self.state.previous, self.state.W, self.state.M, self.state.T
-        Y = X - B @ X - T @ (M.T @ (W.T @ X))
-        return self.alpha * (Y - B @ Y - W @ (M @ (T.T @ Y)))
+        Y = X - _times(B, X) - T @ (M.T @ (W.T @ X))
+        return self.alpha * (Y - _times(B, Y) - W @ (M @ (T.T @ Y)))
+
+
+def _times(affinity: Array, X: Array) -> Array:
+    return sparse_times(affinity, X) if sparse.issparse(affinity) else affinity @ X
+
+
+def _row_sums(affinity: Array, W: Array) -> Array:
+    if sparse.issparse(affinity):
+        return like(np.asarray(affinity.sum(axis=1)).ravel(), W)
+    return namespace(affinity).sum(affinity, axis=1)
+
+
+def _dense(affinity: Array, W: Array) -> Array:
+    return like(affinity.toarray(), W) if sparse.issparse(affinity) else affinity
 
 
 def _distances(F: Array, G: Array) -> Array:

@@ -10,8 +10,9 @@ from jella.quadratic import Quadratic
 from jella.terms.base import Coupling, LowRank, Operator, Term, is_folded
 from jella.updates.base import Update
 
-#: conjugate gradients end when every column's residual fell to this share of its right-hand side
-TOLERANCE = 1e-10
+#: conjugate gradients end when every column's residual fell to this share of its right-hand side; between sweeps to
+#: the second, which leaves the value of the block exact to the square of it
+TOLERANCE, BETWEEN_SWEEPS = 1e-10, 1e-8
 MAX_STEPS = 500
 
 
@@ -24,6 +25,13 @@ class Sylvester(Update):
 
     rank = 3
 
+    def __init__(self, tolerance: float = TOLERANCE) -> None:
+        self.tolerance = tolerance
+
+    def between_sweeps(self) -> Sylvester:
+        """Stops earlier."""
+        return Sylvester(BETWEEN_SWEEPS)
+
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Anything but one term that mixes rows, with ridges and linear parts."""
         odd = [term.name for term in terms if not is_folded(term)]
@@ -35,7 +43,7 @@ class Sylvester(Update):
         return None if mixing else "the Sylvester step needs a term that mixes rows"
 
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
-        """The solution, to TOLERANCE or MAX_STEPS; conjugate gradients never raise the value on the way."""
+        """The solution, to the tolerance or MAX_STEPS; conjugate gradients never raise the value on the way."""
         assert quadratic.coupling is not None
         xp = namespace(start)
         shifts, Q = xp.linalg.eigh(quadratic.gram)
@@ -44,7 +52,8 @@ class Sylvester(Update):
         right = quadratic.cross @ Q
         if isinstance(quadratic.coupling, LowRank):
             return solve_low_rank(quadratic.coupling.factor, shifts, right) @ Q.T
-        return shifted_conjugate_gradients(quadratic.coupling, shifts, right, start @ Q) @ Q.T
+        found = shifted_conjugate_gradients(quadratic.coupling, shifts, right, start @ Q, self.tolerance)
+        return found @ Q.T
 
 
 def solve_low_rank(Y: Array, shifts: Array, right: Array) -> Array:
@@ -57,7 +66,9 @@ def solve_low_rank(Y: Array, shifts: Array, right: Array) -> Array:
     return (right - directions @ (weights * (directions.T @ right))) / shifts
 
 
-def shifted_conjugate_gradients(operator: Operator, shifts: Array, right: Array, start: Array) -> Array:
+def shifted_conjugate_gradients(
+    operator: Operator, shifts: Array, right: Array, start: Array, tolerance: float = TOLERANCE
+) -> Array:
     """Column j of the solution solves (K + shift_j I) x = column j of right, from column j of start."""
     xp = namespace(right)
 
@@ -68,7 +79,7 @@ def shifted_conjugate_gradients(operator: Operator, shifts: Array, right: Array,
         return xp.sum(a * b, axis=0)
 
     X, R = start, right - times(start)
-    tolerance = max(TOLERANCE, 10 * float(xp.finfo(right.dtype).eps))
+    tolerance = max(tolerance, 10 * float(xp.finfo(right.dtype).eps))
     enough = tolerance**2 * dot(right, right)
     D, size = R, dot(R, R)
     for _ in range(MAX_STEPS):

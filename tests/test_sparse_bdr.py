@@ -1,0 +1,220 @@
+"""SparseBDR: the sparse form is the dense one on a full support, stays monotone, and needs no labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from common import SETTINGS, holed
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+from test_block_diagonal import K, grouped
+
+import jella
+from jella.filled import MeanFilled, NeighbourFilled
+from jella.neighbours import nearest, neighbour_graph, symmetric_support
+from jella.plan import make_plan
+from jella.problem import Problem
+from jella.relaxation import SOR, Basic
+from jella.solver import solve
+from jella.spectral import choose_n_clusters, leading_eigenvectors, modularity, spectral_labels
+from jella.start import make_start
+from jella.terms import BlockDiagonal, Orthonormal, Ridge, SparseBlockDiagonal, Support
+from jella.view_choice import choose_kinds, clarity_weights
+from jella.views import read_views
+
+
+def solved(term, views, rule, max_iter=12):
+    problem = Problem(basis=(Orthonormal(),), embedding=(term, Ridge(1e-3)))
+    start = make_start(views, problem, "svd", 2 * K, np.random.default_rng(0))
+    return solve(
+        problem,
+        make_plan(problem, views.is_rowwise, rule),
+        views,
+        start=start,
+        relaxation=rule,
+        max_iter=max_iter,
+        tol=0.0,
+    )
+
+
+def zeros_everywhere(n):
+    full = sparse.csr_array(np.ones((n, n)) - np.eye(n))
+    full.data[:] = 0.0  # stored zeros are part of the pattern
+    return Support(full)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("rule", [Basic(), SOR()], ids=["basic", "sor"])
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_full_support_is_the_dense_form(setting, rule, direct, monkeypatch):
+    if not direct:
+        monkeypatch.setattr("jella.terms.block_diagonal.DIRECT", 0)
+    views = read_views([X / 10 for X in jella.datasets.make_incomplete(grouped(120), 0.2, setting, random_state=0)])
+    options = {"gamma": 0.1, "eigen_tol": 1e-9, "eigen_steps": 500}
+    dense = solved(BlockDiagonal(K, 1.0, 10.0, **options), views, rule)
+    ours = solved(SparseBlockDiagonal(zeros_everywhere(120), K, alpha=1.0, beta=10.0, **options), views, rule)
+    np.testing.assert_allclose(ours.objective, dense.objective, rtol=1e-6)
+    B = ours.blocks.embedding_states[0].affinity.toarray()
+    np.testing.assert_allclose(B, dense.blocks.embedding_states[0].affinity, atol=1e-6)
+    assert B.max() > 0
+
+
+def test_a_support_holds_every_pair_once(rng):
+    weights = sparse.random_array((30, 30), density=0.1, rng=rng)
+    weights = sparse.csr_array(weights + weights.T)
+    weights.setdiag(1.0)
+    support = Support(weights)
+    assert np.all(support.rows < support.columns)
+    without = weights.toarray() - np.diag(weights.diagonal())
+    np.testing.assert_array_equal(support.matrix(support.start).toarray(), without)
+    values = rng.normal(size=support.n_pairs)
+    np.testing.assert_array_equal(support.values(support.matrix(values)), values)
+    averaging = Support.averaging(symmetric_support(sparse.csr_array(without != 0).astype(float)))
+    degree = (without != 0).sum(axis=1)
+    i, j = averaging.rows[0], averaging.columns[0]
+    assert averaging.start[0] == pytest.approx(0.5 * (1 / degree[i] + 1 / degree[j]))
+
+
+@pytest.mark.parametrize("steps", [1, 3, 200])
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("weights", [(0.1, 10.0, 0.1), (10.0, 10.0, 0.1), (1.0, 1.0, 5.0)])
+def test_the_objective_never_rises_however_early_the_eigensolver_stops(setting, steps, weights, monkeypatch):
+    monkeypatch.setattr("jella.terms.block_diagonal.DIRECT", 0)
+    alpha, beta, gamma = weights
+    views = read_views([X / 10 for X in jella.datasets.make_incomplete(grouped(150), 0.3, setting, random_state=1)])
+    support = Support.averaging(symmetric_support(neighbour_graph(nearest(views, 6)[1])))
+    term = SparseBlockDiagonal(support, K, alpha=alpha, beta=beta, gamma=gamma, eigen_steps=steps)
+    values = solved(term, views, Basic(), max_iter=25).objective
+    assert np.all(np.diff(values) <= 1e-12 * values[0])
+    assert values[-1] < values[0]
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_filling_from_neighbours_is_what_it_says(is_sparse, rng):
+    X = np.maximum(rng.normal(size=(12, 5)), 0.0)
+    X[[1, 4, 7]] = np.nan
+    view = read_views([sparse.csr_array(X) if is_sparse else X])[0]
+    graph = sparse.csr_array((np.ones(4), ([1, 1, 4, 2], [0, 2, 7, 3])), shape=(12, 12))
+    expected = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    expected[1] = 0.5 * (X[0] + X[2])  # sample 4's only neighbour lacks the view, sample 7 has none
+    filled = NeighbourFilled.by(view, graph)
+    np.testing.assert_allclose(filled.dense(), expected)
+    V, W = rng.normal(size=(5, 2)), rng.normal(size=(12, 2))
+    np.testing.assert_allclose(filled.times(V), expected @ V)
+    np.testing.assert_allclose(filled.times_transposed(W), expected.T @ W)
+
+
+def test_entries_are_filled_from_the_neighbours_that_have_them():
+    X = np.array([[1.0, np.nan, np.nan], [3.0, 5.0, np.nan], [np.nan, 7.0, 2.0]])
+    graph = sparse.csr_array((np.ones(4), ([0, 0, 2, 1], [1, 2, 0, 0])), shape=(3, 3))
+    filled = NeighbourFilled.by(read_views([X])[0], graph)
+    assert type(filled) is MeanFilled
+    np.testing.assert_allclose(filled.dense(), [[1.0, 6.0, 2.0], [3.0, 5.0, 2.0], [1.0, 7.0, 2.0]])
+
+
+def clustered(n=150, seed=0, k=3):
+    """Groups in two views, one of counts and one signed, and the groups."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    rates = rng.gamma(1.0, 5.0, size=(k, 20))
+    centres = rng.normal(size=(k, 15)) * 2
+    return [rng.poisson(rates[y]).astype(float), centres[y] + rng.normal(size=(n, 15))], y
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_it_finds_planted_groups_and_their_number(setting):
+    views, y = clustered()
+    holes = jella.datasets.make_incomplete(views, 0.3, setting, random_state=0)
+    known = jella.SparseBDR(3, random_state=0).fit(holes)
+    assert adjusted_rand_score(y, known.labels_) > 0.9
+    free = jella.SparseBDR(random_state=0).fit(holes)
+    assert free.n_clusters_ == 3
+    assert adjusted_rand_score(y, free.labels_) > 0.9
+    assert "chosen" in repr(free.cluster_path_)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_new_samples_join_the_groups_of_the_fit(setting):
+    views, y = clustered(n=240)
+    holes = jella.datasets.make_incomplete(views, 0.3, setting, random_state=0)
+    old, new = [X[:160] for X in holes], [X[160:] for X in holes]
+    model = jella.SparseBDR(3, random_state=0).fit(old)
+    assert adjusted_rand_score(y[160:], model.predict(new)) > 0.85
+    completed = model.complete(new)
+    for X, Z, true in zip(new, completed, (X[160:] for X in views), strict=True):
+        missing = np.isnan(X)
+        np.testing.assert_array_equal(Z[~missing], X[~missing])
+        mean_filled = np.broadcast_to(np.nanmean(X, axis=0), X.shape)
+        assert np.mean((Z - true)[missing] ** 2) < np.mean((mean_filled - true)[missing] ** 2)
+
+
+def test_single_precision_stays_single():
+    views, y = clustered()
+    model = jella.SparseBDR(3, random_state=0).fit([X.astype(np.float32) for X in views])
+    assert model.embedding_.dtype == np.float32
+    assert model.affinity_.dtype == np.float32
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_a_sparse_view_stays_sparse(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = sparse.csr_array(rng.poisson(np.where(np.arange(60) % 3 == y[:, None], 0.6, 0.02)).astype(float))
+    Y = sparse.csr_array(rng.poisson(np.where(np.arange(45) % 3 == y[:, None], 0.6, 0.02)).astype(float))
+    holes = jella.datasets.make_incomplete([X, Y], 0.3, random_state=0)
+    shapes = []
+    original = sparse.csr_array.toarray
+    monkeypatch.setattr(sparse.csr_array, "toarray", lambda self, *a, **k: shapes.append(self.shape) or original(self))
+    model = jella.SparseBDR(3, random_state=0).fit(holes)
+    assert (90, 60) not in shapes
+    assert (90, 45) not in shapes
+    assert adjusted_rand_score(y, model.labels_) > 0.7
+
+
+def test_a_kind_is_chosen_by_what_the_other_view_says():
+    rng = np.random.default_rng(0)
+    position = rng.uniform(size=(400, 3))
+    loud = np.hstack([position, 1000.0 * rng.uniform(size=(400, 1))])  # one feature drowns the others
+    views = read_views([loud, position @ rng.normal(size=(3, 8)) + 5.0])
+    assert choose_kinds(views)[0] == "standardize"
+    alone = choose_kinds(read_views([loud]))
+    assert alone == ("root",)
+
+
+def test_a_clear_view_weighs_more():
+    views, _ = clustered()
+    noise = np.random.default_rng(1).normal(size=(150, 15))
+    weights = clarity_weights(read_views([views[1], noise]), 3)
+    assert weights[0] > 1.5 > weights[1]
+    assert weights.mean() == pytest.approx(1.0)
+
+
+def test_modularity_of_blocks_and_of_nothing():
+    blocks = np.kron(np.eye(2), np.ones((5, 5)) - np.eye(5))
+    assert modularity(blocks, np.repeat([0, 1], 5)) == pytest.approx(0.5)
+    assert modularity(sparse.csr_array(blocks), np.repeat([0, 1], 5)) == pytest.approx(0.5)
+    assert modularity(blocks, np.zeros(10, int)) == pytest.approx(0.0)
+
+
+def test_iterative_eigenvectors_are_the_direct_ones(monkeypatch):
+    views, y = clustered()
+    directed = neighbour_graph(nearest(read_views(views), 8)[1])
+    graph = sparse.csr_array(directed + directed.T)
+    values, vectors = leading_eigenvectors(graph, 4)
+    monkeypatch.setattr("jella.spectral.DIRECT", 0)
+    few, found = leading_eigenvectors(graph, 4)
+    np.testing.assert_allclose(few, values, atol=1e-4)
+    same_span = np.linalg.svd(found[:, :3].T @ vectors[:, :3], compute_uv=False)
+    np.testing.assert_allclose(same_span, 1.0, atol=1e-3)
+    assert adjusted_rand_score(y, spectral_labels(graph, 3, 5, 0)) > 0.9
+    assert choose_n_clusters(graph, largest=2).n_clusters == 2
+
+
+def test_settings_are_checked_in_a_sentence():
+    views = holed("missing-view")
+    with pytest.raises(ValueError, match="n_neighbors == 0, must be >= 1"):
+        jella.SparseBDR(3, n_neighbors=0).fit(views)
+    with pytest.raises(ValueError, match="view_weights"):
+        jella.SparseBDR(3, view_weights="equal").fit(views)
+    with pytest.raises(ValueError, match="support over 4 samples, but the embedding has 5"):
+        SparseBlockDiagonal(zeros_everywhere(4)).start(np.ones((5, 2)))
