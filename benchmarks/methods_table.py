@@ -1,6 +1,6 @@
 """NMI and ARI of every method on real data with holes, beside what users would pick instead.
 
-Run: JELLA_DATA=<folder> python benchmarks/methods_table.py [--repeats 5] [--sets MSRC-v1 Yale] [--methods MVLIV] [--draw]
+Run: JELLA_DATA=<folder> python benchmarks/methods_table.py [--repeats 5] [--sets Yale] [--methods MVLIV] [--draw]
 
 Every finished cell is appended to docs/results/methods.jsonl at once; a cell that is there is not computed again, and
 --draw writes docs/results/methods.md from the file without computing. Protocol of the JELLA paper: samples of the

@@ -67,7 +67,7 @@ def _ritz(xp: Any, basis: Array, products: Array, k: int) -> tuple[Array, Array,
 
 
 def _complement(xp: Any, X: Array, S: Array) -> Array:
-    """Orthonormal columns that span what S adds to the orthonormal X; through small Gram matrices, twice for accuracy."""
+    """Orthonormal columns that span what S adds to the orthonormal X; by small Gram matrices, twice for accuracy."""
     for _ in range(2):
         S = S - X @ (X.T @ S)
         lengths = xp.sqrt(xp.sum(S * S, axis=0))

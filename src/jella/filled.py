@@ -65,12 +65,14 @@ class NeighbourFilled(MeanFilled):
 
     @classmethod
     def by(cls, view: View, graph: sparse.csr_array) -> MeanFilled:
-        """A view filled from the neighbours that a 0/1 graph (n, n) gives, and with its means where none has a value."""
+        """A view filled from the neighbours that a 0/1 graph (n, n) gives; with means where none has a value."""
         mean = feature_means(view)
         if not view.is_rowwise:
             return MeanFilled(_entries_from(view, graph, mean), like(np.zeros(view.n_samples), mean), mean)
         present = view.presence()
-        donors = sparse.csr_array(sparse.diags_array((~present).astype(float)) @ graph @ sparse.diags_array(present * 1.0))
+        donors = sparse.csr_array(
+            sparse.diags_array((~present).astype(float)) @ graph @ sparse.diags_array(present * 1.0)
+        )
         donors.eliminate_zeros()
         count = np.diff(donors.indptr)
         donors.data = np.repeat(1.0 / np.maximum(count, 1), count).astype(np.dtype(str(mean.dtype).split(".")[-1]))

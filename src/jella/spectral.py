@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,7 @@ EIGEN_TOL = 1e-4
 #: a number of groups is in question while its modularity is at least this share of the best
 NEAR_BEST = 0.97
 
-Graph = np.ndarray | sparse.csr_array
+Graph: TypeAlias = np.ndarray | sparse.csr_array
 
 
 def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
@@ -39,7 +39,7 @@ def leading_eigenvectors(graph: Graph, k: int) -> tuple[np.ndarray, np.ndarray]:
     degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
     root = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
     if not sparse.issparse(graph) or n <= max(DIRECT, 4 * k):
-        dense = graph.toarray() if sparse.issparse(graph) else graph
+        dense = sparse.csr_array(graph).toarray() if sparse.issparse(graph) else graph
         values, vectors = eigh(dense * root[:, None] * root, subset_by_index=[max(n - k, 0), n - 1])
         return values[::-1], vectors[:, ::-1]
     scale = sparse.diags_array(root)

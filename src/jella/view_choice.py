@@ -46,9 +46,7 @@ def choose_kinds(views: Views) -> tuple[str, ...]:
         both = np.flatnonzero(presence[:, u] & presence[:, v])
         if both.size < FEWEST:
             continue
-        graphs = [
-            {kind: _neighbours(scaled[w][kind].take(both)) for kind in kinds[w]} for w in (u, v)
-        ]
+        graphs = [{kind: _neighbours(scaled[w][kind].take(both)) for kind in kinds[w]} for w in (u, v)]
         for a, first in graphs[0].items():
             for b, second in graphs[1].items():
                 share = float((first * second).sum()) / first.sum()

@@ -18,10 +18,10 @@ n_components : int, optional
 scale : str, or sequence or dict of str, default='sample'
     Scaling before the fit, from observed entries only; one for all views, or one a view. 'sample': every sample to
     unit norm. 'feature': every feature to unit root mean square; 'standardize': to zero mean and unit variance (both
-    then divided by sqrt(d)). 'center': every feature to zero mean, the view divided by one number. 'root': the signed square root of every value, for counts, histograms and intensities;
-    then a dense view loses its feature means and is divided by one number, and every sample of a sparse view (or of
-    one without negative values, at least 80 % zeros) comes to unit norm. 'auto': 'standardize' for a dense view with
-    negative values, 'root' for any other. 'none': as it is.
+    then divided by sqrt(d)). 'center': every feature to zero mean, the whole view divided by one number. 'root': the
+    signed square root of every value, for counts, histograms and intensities; then a dense view is centred in the
+    same way, and every sample of a sparse view (or of one without negative values, at least 80 % zeros) comes to unit
+    norm. 'auto': 'standardize' for a dense view with negative values, 'root' for any other. 'none': as it is.
 view_weights : sequence or dict of positive floats, optional
     Weight of each view in the loss; 1 by default.
 solver : {'basic', 'sor'} or Relaxation

@@ -49,7 +49,7 @@ class SparseBDR(BaseClusterer):
         Weight of ‖P − B‖².
     gamma : float, default=0.1
         Weight of the block-diagonal structure.
-    ridge : float, default=0.05
+    ridge : float, default=0.1
         Weight of ‖W‖². It shrinks most the samples of which little was observed: what was not is completed from W.
 
     {attributes}
@@ -95,7 +95,7 @@ class SparseBDR(BaseClusterer):
         alpha: float = 0.1,
         beta: float = 10.0,
         gamma: float = 0.1,
-        ridge: float = 0.05,
+        ridge: float = 0.1,
         scale: Any = "auto",
         view_weights: Any = "auto",
         solver: Any = "sor",
@@ -154,9 +154,7 @@ class SparseBDR(BaseClusterer):
         _, found = nearest(prepared.scaled, self.n_neighbors)
         self.graph_ = neighbour_graph(found)
         support = Support.averaging(symmetric_support(self.graph_))
-        term = SparseBlockDiagonal(
-            support, self._blocks(), alpha=self.alpha, beta=self.beta, gamma=self.gamma
-        )
+        term = SparseBlockDiagonal(support, self._blocks(), alpha=self.alpha, beta=self.beta, gamma=self.gamma)
         return replace(problem, embedding=(*problem.embedding, term))
 
     def _fill(self, view: View) -> MeanFilled:
@@ -171,10 +169,9 @@ class SparseBDR(BaseClusterer):
         self._unit_rows = unit_rows(to_numpy(self.result_.blocks.embedding))
         directed = neighbour_graph(dense_nearest(self._unit_rows, self.n_neighbors)[1])
         graph = directed + directed.T
-        self.n_clusters_ = self.n_clusters
         if self.n_clusters is None:
             self.cluster_path_ = choose_n_clusters(graph)
-            self.n_clusters_ = self.cluster_path_.n_clusters
+        self.n_clusters_ = self.cluster_path_.n_clusters if self.n_clusters is None else self.n_clusters
         self._kept_labels = spectral_labels(graph, self.n_clusters_, self.n_init, self.random_state)
         return self._kept_labels
 
@@ -195,9 +192,12 @@ class SparseBDR(BaseClusterer):
         there = (found >= 0)[:, :, None]
         mean = np.where(there, near, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
         anchor = like(mean, self._bases[0])
-        rest = [
-            view.map(lambda X, U=U: (X.toarray() if view.is_sparse else X) - anchor @ U.T)  # noqa: B023
-            for view, U in zip(views, self._bases, strict=True)
-        ]
+        rest = [_beyond(view, anchor, U) for view, U in zip(views, self._bases, strict=True)]
         pulled = replace(self._problem, embedding=(Ridge(self.alpha + self.ridge),))
         return anchor + embed([ViewData(view) for view in rest], self._bases, pulled)
+
+
+def _beyond(view: View, anchor: Array, U: Array) -> View:
+    """What is observed of a view beyond what the anchors (n, r) make of it."""
+    X = like(view.X.toarray(), U) if view.is_sparse else view.X
+    return replace(view, X=X).map(lambda values: values - anchor @ U.T)

@@ -52,9 +52,7 @@ class SparseBlockDiagonal(BlockDiagonal):
         nothing = namespace(B).zeros_like(B)
         return BlockState(affinity, None, affinity, nothing, like(np.eye(B.shape[1]), B), nothing, 0.0, 0.0)
 
-    def _affinity(
-        self, WM: Array, T: Array, old: sparse.csr_array, F: Array | None
-    ) -> tuple[sparse.csr_array, float]:
+    def _affinity(self, WM: Array, T: Array, old: sparse.csr_array, F: Array | None) -> tuple[sparse.csr_array, float]:
         """As in BlockDiagonal, pair by pair of the support."""
         support, before = self.support, self.support.values(old)
         after, distance = np.empty_like(before), 0.0
