@@ -218,3 +218,16 @@ def test_settings_are_checked_in_a_sentence():
         jella.SparseBDR(3, view_weights="equal").fit(views)
     with pytest.raises(ValueError, match="support over 4 samples, but the embedding has 5"):
         SparseBlockDiagonal(zeros_everywhere(4)).start(np.ones((5, 2)))
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_order_of_the_sweeps_does_not_show(setting, monkeypatch):
+    views, _ = clustered()
+    holes = jella.datasets.make_incomplete(views, 0.3, setting, random_state=0)
+    plain = jella.SparseBDR(3, random_state=0).fit(holes)
+    monkeypatch.setattr("jella.methods.sparse_bdr.ORDERED", 10)
+    ordered = jella.SparseBDR(3, random_state=0).fit(holes)
+    np.testing.assert_allclose(ordered.objective_, plain.objective_, rtol=1e-9)
+    np.testing.assert_allclose(ordered.embedding_, plain.embedding_, atol=1e-6)
+    np.testing.assert_allclose(ordered.affinity_.toarray(), plain.affinity_.toarray(), atol=1e-6)
+    np.testing.assert_allclose(ordered.transform(holes), plain.transform(holes), atol=1e-6)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jella.methods.mvliv import MVLIV
     from jella.methods.pvc import PVC
     from jella.methods.sparse_bdr import SparseBDR
+    from jella.oneshot import cluster, complete
     from jella.problem import Problem
     from jella.relaxation import SOR, Basic, LMaFitSOR
     from jella.result import Progress, Result
@@ -39,6 +40,8 @@ _HOME = {
     "RAMC": "jella.consensus",
     "RPCA": "jella.completion",
     "RRMC": "jella.completion",
+    "cluster": "jella.oneshot",
+    "complete": "jella.oneshot",
     "Problem": "jella.problem",
     "Basic": "jella.relaxation",
     "SOR": "jella.relaxation",
@@ -72,6 +75,8 @@ __all__ = [
     "Result",
     "SparseBDR",
     "__version__",
+    "cluster",
+    "complete",
     "datasets",
     "metrics",
     "model_selection",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -54,7 +55,11 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         """
         check_is_fitted(self)
         views = self._read(X, observed, reset=False)
-        return self._with_names(self._embed(views), views.sample_names)
+        return self._with_names(self._shown(views), views.sample_names)
+
+    def _shown(self, views: Views) -> Array:
+        """The embedding that users see, (n, r): that of the model."""
+        return self._embed(views)
 
     def _rank(self, views: Views) -> int:
         most = min(views.n_samples, views.n_features)
@@ -106,13 +111,12 @@ class BaseEmbedding(BaseTransformer):
         """
         check_is_fitted(self)
         views = self._read(X, observed, reset=False)
-        W = self._embed(views)
+        expected = self._expected(self._embed(views))
         norms = self.scaling_.scale_of(views)
 
         def estimate(v: int, rows: np.ndarray | None) -> Array:
-            chosen = slice(None) if rows is None else rows
-            scale = None if norms is None else norms[chosen]
-            return self.scaling_.invert(W[chosen, :] @ self._bases[v].T, v, scale)
+            scale = None if norms is None or rows is None else norms[rows]
+            return self.scaling_.invert(expected(v, rows), v, norms if rows is None else scale)
 
         return write_views(X, views, estimate, self._schema)
 
@@ -131,6 +135,10 @@ class BaseEmbedding(BaseTransformer):
 
     def _predict_scaled(self, views: Views) -> list[Array]:
         """Every view as the model sees it, (n, d) each, from its observed part; in the user's units."""
-        W = self._embed_scaled(self.scaling_.apply(views))
+        expected = self._expected(self._embed_scaled(self.scaling_.apply(views)))
         norms = self.scaling_.scale_of(views)
-        return [self.scaling_.invert(W @ U.T, v, norms) for v, U in enumerate(self._bases)]
+        return [self.scaling_.invert(expected(v, None), v, norms) for v in range(len(self._bases))]
+
+    def _expected(self, W: Array) -> Callable[[int, np.ndarray | None], Array]:
+        """What the model expects of samples with these embeddings (n, r): a view, some rows -> values, scaled."""
+        return lambda v, rows: (W if rows is None else W[rows, :]) @ self._bases[v].T

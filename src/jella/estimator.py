@@ -18,7 +18,7 @@ from jella.base import Prepared, generator, spread
 from jella.embed import embed
 from jella.embedding import BaseEmbedding, LabelsMixin
 from jella.filled import MeanFilled
-from jella.plan import make_plan
+from jella.plan import Plan, make_plan
 from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Relaxation
 from jella.residuals import ViewData
@@ -83,26 +83,28 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         check_scalar(self.n_init, "n_init", Integral, min_val=1)
         check_scalar(self.tol, "tol", Real, min_val=0)
-        relaxation = self._relaxation()
-        plan = make_plan(problem, views.is_rowwise, relaxation)
+        plan = make_plan(problem, views.is_rowwise, self._relaxation())
         rng = generator(self.random_state)
         best: Result | None = None
         for _ in range(self.n_init if isinstance(self.init, str) and self.init == "random" else 1):
-            result = solve(
-                problem,
-                plan,
-                views,
-                start=self._start(views, problem, rank, rng),
-                relaxation=relaxation,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                callbacks=self._callbacks(),
-            )
+            result = self._sweeps(problem, plan, views, self._start(views, problem, rank, rng))
             best = result if best is None or result.value < best.value else best
             if result.stop_reason == "interrupted":
                 break
         assert best is not None
         return best
+
+    def _sweeps(self, problem: Problem, plan: Plan, views: Views, start: Blocks) -> Result:
+        return solve(
+            problem,
+            plan,
+            views,
+            start=start,
+            relaxation=self._relaxation(),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callbacks=self._callbacks(),
+        )
 
     def _start(self, views: Views, problem: Problem, rank: int, rng: np.random.Generator) -> Blocks:
         if not self.warm_start or not hasattr(self, "result_"):

@@ -113,7 +113,7 @@ class ClusterPath:
         rows = [
             f"  {k:4d}  modularity {m:.3f}  gap {g:.3f}" + ("  <- chosen" if k == self.n_clusters else "")
             for k, m, g in zip(self.numbers, self.modularity, self.gap, strict=True)
-            if m >= NEAR_BEST * self.modularity.max()
+            if m >= _nearly(self.modularity.max())
         ]
         return f"ClusterPath(n_clusters={self.n_clusters}); in question:\n" + "\n".join(rows)
 
@@ -135,15 +135,20 @@ def choose_n_clusters(graph: Graph, largest: int | None = None, random_state: An
     gaps = np.diff(distance) / np.maximum(distance[1:], 1e-12)
     numbers = _ladder(most)
     found = {k: _modularity_at(graph, vectors, k, random_state) for k in numbers}
-    near = [k for k in numbers if found[k] >= NEAR_BEST * max(found.values())]
+    near = [k for k in numbers if found[k] >= _nearly(max(found.values()))]
     for k in range(near[0], near[-1] + 1):  # the ladder leaves out numbers; all that are in question count
         if k not in found:
             found[k] = _modularity_at(graph, vectors, k, random_state)
     tried = np.array(sorted(found))
     clear = np.array([found[k] for k in tried])
     width = np.array([gaps[k - 1] if k - 1 < gaps.size else 0.0 for k in tried])
-    chosen = tried[np.argmax(np.where(clear >= NEAR_BEST * clear.max(), width, -np.inf))]
+    chosen = tried[np.argmax(np.where(clear >= _nearly(clear.max()), width, -np.inf))]
     return ClusterPath(int(chosen), tried, clear, width)
+
+
+def _nearly(best: float) -> float:
+    """The least modularity that counts as nearly the best, which may be negative."""
+    return best - (1.0 - NEAR_BEST) * abs(best)
 
 
 def _modularity_at(graph: Graph, vectors: np.ndarray, k: int, random_state: Any) -> float:

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_scalar
 
 from jella.arrays import Array, like, to_numpy
-from jella.base import Prepared
+from jella.base import Prepared, spread
 from jella.embed import embed
 from jella.embedding import DEFAULT_RANK
 from jella.estimator import BaseClusterer
 from jella.filled import MeanFilled, NeighbourFilled
 from jella.labels import unit_rows
+from jella.lending import lent_embedding, lent_residual
 from jella.methods.docs import with_shared_docs
-from jella.neighbours import dense_nearest, nearest, neighbour_graph, symmetric_support
-from jella.problem import Problem
+from jella.neighbours import dense_nearest, locality_order, nearest, neighbour_graph, symmetric_support
+from jella.plan import Plan
+from jella.problem import Blocks, Problem
 from jella.residuals import ViewData
+from jella.result import Result
 from jella.scaling import Scaling
 from jella.spectral import choose_n_clusters, spectral_labels
 from jella.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.view_choice import choose_kinds, clarity_weights
 from jella.views import View, Views
 
+#: from this many samples on they are put in order before the sweeps
+ORDERED = 20_000
 #: components a cluster, where the number of components is not given
 COMPONENTS_A_CLUSTER = 2
+#: but at most one component for so many features: a rank near the number of features completes nothing
+FEATURES_A_COMPONENT = 3
 
 
 @with_shared_docs
@@ -71,6 +80,10 @@ class SparseBDR(BaseClusterer):
     neighbour graph of the embedding's rows at unit norm. The fit stops after max_iter sweeps on purpose: it starts
     from a completion by neighbours, and twenty sweeps refine it. A new sample is embedded near its neighbours among
     those of the fit, by alpha, and takes the label that most of its neighbours have.
+
+    The model's own embedding (`result_.blocks.embedding`) tells which views a sample lacks, since what a model expects
+    varies less than what is observed. `embedding_` and `transform` are therefore made from the samples completed with
+    what their neighbours have; `complete` gives what is expected.
 
     Examples
     --------
@@ -146,16 +159,34 @@ class SparseBDR(BaseClusterer):
     def _rank(self, views: Views) -> int:
         if self.n_components is not None:
             return super()._rank(views)
-        return min(COMPONENTS_A_CLUSTER * self._blocks(), views.n_samples, views.n_features)
+        most = max(views.n_features // FEATURES_A_COMPONENT, 1)
+        return min(COMPONENTS_A_CLUSTER * self._blocks(), views.n_samples, most)
 
     def _for_data(self, problem: Problem, prepared: Prepared, y: Any) -> Problem:
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         self._scaled = prepared.scaled
-        _, found = nearest(prepared.scaled, self.n_neighbors)
-        self.graph_ = neighbour_graph(found)
+        _, self._neighbours = nearest(prepared.scaled, self.n_neighbors)
+        self.graph_ = neighbour_graph(self._neighbours)
         support = Support.averaging(symmetric_support(self.graph_))
         term = SparseBlockDiagonal(support, self._blocks(), alpha=self.alpha, beta=self.beta, gamma=self.gamma)
         return replace(problem, embedding=(*problem.embedding, term))
+
+    def _sweeps(self, problem: Problem, plan: Plan, views: Views, start: Blocks) -> Result:
+        """Sweeps over many samples go with near samples next to each other, so that products stay in the cache."""
+        if views.n_samples <= ORDERED or start.embedding_states or not isinstance(start.embedding, np.ndarray):
+            return super()._sweeps(problem, plan, views, start)
+        order = locality_order(start.embedding)
+        *others, term = problem.embedding
+        assert isinstance(term, SparseBlockDiagonal)
+        ordered = replace(problem, embedding=(*others, term.take(order)))
+        moved = replace(start, embedding=start.embedding[order])
+        result = super()._sweeps(ordered, plan, views.take(order), moved)
+        back = np.argsort(order)
+        *states, state = result.blocks.embedding_states
+        blocks = replace(
+            result.blocks, embedding=result.blocks.embedding[back], embedding_states=(*states, state.take(back))
+        )
+        return replace(result, blocks=blocks)
 
     def _fill(self, view: View) -> MeanFilled:
         return NeighbourFilled.by(view, self.graph_)
@@ -165,9 +196,16 @@ class SparseBDR(BaseClusterer):
         """Affinity of the samples that were kept."""
         return self.result_.blocks.embedding_states[-1].affinity
 
+    def _set_fitted(self, X: Any, problem: Problem, result: Result, kept: np.ndarray) -> None:
+        super()._set_fitted(X, problem, result, kept)
+        W = result.blocks.embedding
+        self._unit_rows = unit_rows(to_numpy(W))
+        _, self._near = dense_nearest(self._unit_rows, self.n_neighbors)
+        donors = np.concatenate([self._near, self._neighbours], axis=1)
+        self.embedding_ = spread(lent_embedding(self._scaled, W, donors, self._scaled, self._bases), kept)
+
     def _find_labels(self) -> np.ndarray:
-        self._unit_rows = unit_rows(to_numpy(self.result_.blocks.embedding))
-        directed = neighbour_graph(dense_nearest(self._unit_rows, self.n_neighbors)[1])
+        directed = neighbour_graph(self._near)
         graph = directed + directed.T
         if self.n_clusters is None:
             self.cluster_path_ = choose_n_clusters(graph)
@@ -184,6 +222,37 @@ class SparseBDR(BaseClusterer):
             votes = np.eye(self.n_clusters_)[self._kept_labels[found]].sum(axis=1)
             labels[known] = votes.argmax(axis=1)
         return labels
+
+    def _shown(self, views: Views) -> Array:
+        """The embedding of the samples with what they lack lent by samples of the fit."""
+        kept = self._kept(views)
+        if not kept.any():
+            return self._embed(views)
+        used = self.scaling_.apply(views if kept.all() else views.take(kept))
+        W = self._embed_scaled(used)
+        _, near = dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
+        _, alike = nearest(self._scaled, self.n_neighbors, queries=used)
+        donors = np.concatenate([near, alike], axis=1)
+        return spread(lent_embedding(used, W, donors, self._scaled, self._bases), kept)
+
+    def _expected(self, W: Array) -> Callable[[int, np.ndarray | None], Array]:
+        """The model's value and what it leaves out of the sample's neighbours."""
+        expected, fitted = super()._expected(W), self.result_.blocks.embedding
+        known = ~np.isnan(to_numpy(W)).any(axis=1)
+        found = np.full((known.size, min(self.n_neighbors, self._unit_rows.shape[0])), -1)
+        if known.any():
+            queries = unit_rows(to_numpy(W)[known])
+            found[known] = dense_nearest(self._unit_rows, found.shape[1], queries=queries)[1]
+        lines, places = np.nonzero(found >= 0)
+        ones = np.ones(lines.size, dtype=self._unit_rows.dtype)
+        near = sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, self._unit_rows.shape[0]))
+
+        def with_residual(v: int, rows: np.ndarray | None) -> Array:
+            plain = expected(v, rows)
+            chosen = near if rows is None else near[rows]
+            return plain + like(lent_residual(self._scaled[v], fitted, chosen, self._bases[v]), plain)
+
+        return with_residual
 
     def _embed_scaled(self, views: Views) -> Array:
         """Near the neighbours in the fit: what the observed values tell beyond the neighbours' mean is added to it."""

@@ -6,7 +6,7 @@ rows: W is (n, r), B (n, n) symmetric, non-negative, with zero diagonal; c = bet
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,12 @@ class BlockState:
     T: Array  # (n, r)
     distance: float  # ‖P − B‖²
     spread: float  # tr(FᵀL_B F)
+
+    def take(self, rows: np.ndarray) -> BlockState:
+        """The state with the samples in another order."""
+        affinity, previous = self.affinity[rows][:, rows], self.previous[rows][:, rows]
+        F = None if self.indicator is None else self.indicator[rows]
+        return replace(self, affinity=affinity, previous=previous, indicator=F, W=self.W[rows], T=self.T[rows])
 
 
 class BlockDiagonal(Coupling):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from scipy import sparse
 
@@ -41,6 +43,12 @@ class SparseBlockDiagonal(BlockDiagonal):
     ) -> None:
         super().__init__(n_blocks, alpha, beta, gamma=gamma, eigen_tol=eigen_tol, eigen_steps=eigen_steps)
         self.support = support
+
+    def take(self, rows: np.ndarray) -> SparseBlockDiagonal:
+        """The term with the samples in another order."""
+        other = copy(self)
+        other.support = self.support.take(rows)
+        return other
 
     def start(self, B: Array) -> BlockState:
         """B = P = the starting weights, and no F yet."""

@@ -65,5 +65,9 @@ class Support:
         values[self._pair_of_entry] = matrix.data
         return values
 
+    def take(self, rows: np.ndarray) -> Support:
+        """The support with the samples in another order."""
+        return Support(self.matrix(self.start)[rows][:, rows])
+
     def __repr__(self) -> str:
         return f"Support(n_samples={self.n_samples}, n_pairs={self.n_pairs})"

@@ -1,0 +1,99 @@
+"""What neighbours lend a sample: values for what it lacks, and what the model left out of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from jella.arrays import Array, like, to_numpy
+from jella.rows import row_blocks
+from jella.views import View, Views
+
+#: a mean of residuals counts as if this many neighbours more had none
+SHRINKAGE = 3.0
+
+
+def lent_embedding(views: Views, W: Array, donors: np.ndarray, lenders: Views, bases: Sequence[Array]) -> Array:
+    """Embedding (n, r) of samples completed with what others have, instead of with what the model expects of them.
+
+    An expected value varies less than an observed one, so samples that lack a view would lie closer together than
+    the others, and their embedding would tell which views they lack. A value that another sample has varies as
+    observed values do.
+
+    Parameters
+    ----------
+    views : Views
+        The samples, scaled; n of them.
+    W : array (n, r)
+        Their embedding by the model, for what none of the donors has.
+    donors : int array (n, q)
+        Samples among the lenders to take missing values from, the first that has one; -1 for none.
+    lenders : Views
+        Scaled.
+    bases : sequence of arrays (d_v, r)
+    """
+    donors = donors if donors.shape[1] else np.full((len(donors), 1), -1)
+    total = np.zeros(W.shape, dtype=to_numpy(W[:1, :1]).dtype)
+    for view, other, U in zip(views, lenders, bases, strict=True):
+        part = _lent_rows if view.is_rowwise and other.is_rowwise else _lent_entries
+        total += part(view, to_numpy(W), donors, other, to_numpy(U))
+    return like(total, W)
+
+
+def _lent_rows(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:
+    """A view's part of the embedding where samples have it wholly or not at all."""
+    has, lends = view.presence(), other.presence()
+    able = (donors >= 0) & lends[donors]
+    donor = np.take_along_axis(donors, able.argmax(axis=1)[:, None], axis=1)[:, 0]
+    own, lent = _product(view, U), _product(other, U)
+    expected = W @ (U.T @ U)
+    return np.where(has[:, None], own, np.where(able.any(axis=1)[:, None], lent[donor], expected))
+
+
+def _lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:
+    """The same where single entries are missing, block by block of samples."""
+    part = np.empty_like(W)
+    X, mask = _dense(view)
+    lent, lends = _dense(other)
+    for rows in row_blocks(X.shape[0], X.shape[1] * 8, target=2**24):
+        Z, missing = X[rows].copy(), ~mask[rows]
+        for donor in donors[rows].T:
+            if not missing.any():
+                break
+            take = missing & lends[donor] & (donor >= 0)[:, None]
+            Z[take] = lent[donor][take]
+            missing &= ~take
+        part[rows] = np.where(missing, W[rows] @ U.T, Z) @ U
+    return part
+
+
+def lent_residual(view: View, W: Array, neighbours: sparse.csr_array, U: Array) -> np.ndarray:
+    """What the model leaves out of the neighbours of m samples, averaged over those that have it, (m, d).
+
+    Parameters
+    ----------
+    view, W : View and array (n, r)
+        The samples of the fit, scaled, and their embedding.
+    neighbours : sparse array (m, n)
+        Ones at the neighbours of every sample.
+    """
+    W, U = to_numpy(W), to_numpy(U)
+    if view.is_rowwise:
+        present = view.presence().astype(W.dtype)
+        observed = neighbours @ (view.X if view.is_sparse else to_numpy(view.X))
+        expected = (neighbours @ (W * present[:, None])) @ U.T
+        total = (observed.toarray() if sparse.issparse(observed) else observed) - expected
+        return total / (SHRINKAGE + neighbours @ present)[:, None]
+    X, mask = _dense(view)
+    return (neighbours @ np.where(mask, X - W @ U.T, 0.0)) / (SHRINKAGE + neighbours @ mask.astype(W.dtype))
+
+
+def _product(view: View, U: np.ndarray) -> np.ndarray:
+    return view.X @ U if view.is_sparse else to_numpy(view.X) @ U
+
+
+def _dense(view: View) -> tuple[np.ndarray, np.ndarray]:
+    X = view.X.toarray() if view.is_sparse else to_numpy(view.X)
+    return X, np.broadcast_to(to_numpy(view.mask), X.shape)

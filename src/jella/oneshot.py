@@ -1,0 +1,368 @@
+"""One call from views with holes to clusters, or to completed views, with what helps to judge them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from jella.arrays import Array, to_numpy
+from jella.filled import feature_means
+from jella.methods.sparse_bdr import SparseBDR
+from jella.model_selection.held_out import HeldOut
+from jella.spectral import modularity
+from jella.views import Views, read_views, write_views
+
+#: cluster sizes that a repr lists
+SHOWN_SIZES = 10
+#: views that a repr lists
+SHOWN_VIEWS = 5
+#: longer names of views are cut in a repr
+NAME_WIDTH = 24
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Clustering:
+    """What `jella.cluster` found.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+        Cluster of every sample, from 0; -1 for a sample without any observed value, where on_empty='drop'.
+    embedding : array (n, r)
+        In the array library of the views.
+    n_clusters : int
+    sizes : int array (n_clusters,)
+        Number of samples of every cluster.
+    sample_names : pandas Index or None
+        In the order of the labels, where the views were DataFrames.
+    modularity : float
+        How clear the clusters are: the share of neighbours that lie in the same cluster, less what it would be at
+        random. Neighbours are those in the data, over what two samples have both been observed in.
+    model : SparseBDR
+        Fitted: for predict, transform and complete on new samples.
+    n_missing : dict of name -> int
+        Missing entries of every view.
+    seconds : float
+    """
+
+    labels: np.ndarray
+    embedding: Array
+    n_clusters: int
+    sizes: np.ndarray
+    sample_names: Any
+    modularity: float
+    model: SparseBDR
+    n_missing: dict[str, int]
+    seconds: float
+    _views: Any
+    _observed: Any
+
+    def complete(self) -> Any:
+        """The views that were clustered with their missing values filled in, as `SparseBDR.complete` does.
+
+        Same container and units, observed values bit for bit. The views are not copied before: what was changed in
+        them since is completed as it is now.
+        """
+        return self.model.complete(self._views, observed=self._observed)
+
+    def as_frame(self) -> Any:
+        """A pandas DataFrame with a row for every sample: its cluster and its embedding."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("as_frame needs pandas, which is not installed; pip install 'jella[pandas]'") from None
+        columns = self.model.get_feature_names_out()
+        frame = pd.DataFrame(to_numpy(self.embedding), index=self.sample_names, columns=columns)
+        frame.insert(0, "cluster", self.labels)
+        return frame
+
+    def __repr__(self) -> str:
+        model, n, names = self.model, self.labels.size, self.model.view_names_in_
+        how = "chosen" if model.n_clusters is None else "given"
+        left_out = f", {len(model.dropped_)} without any value left out" if model.dropped_ else ""
+        widths = model._schema.n_features
+        rows = [("view", "features", "missing", "scaling", "weight")]
+        for name, d, scale in zip(names, widths, model.scaling_.scales, strict=True):
+            share = _percent(self.n_missing[name], n * d)
+            rows.append((_short(name), str(d), share, scale.kind, f"{scale.root_weight**2:.2f}"))
+        return "\n".join(
+            [
+                f"Clustering of {n} samples{left_out}: {_counted(self.n_clusters, 'cluster')} ({how})",
+                f"  sizes       {_largest_first(self.sizes)}",
+                f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)",
+                *_table(rows, "<>><>"),
+                f"  {_counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
+            ]
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Completion:
+    """What `jella.complete` filled in, and how far to trust it.
+
+    Errors are root mean squares over observed values that were hidden from another fit, in units of a feature's
+    standard deviation; in sparse views the unit is the root mean square of the view. None where they were not
+    estimated, NaN for a view of which nothing could be hidden.
+
+    Attributes
+    ----------
+    views : as given
+        Completed: same container and units, observed values bit for bit.
+    n_filled : dict of name -> int
+        Entries filled in every view.
+    error, mean_error : float or None
+        Of the model, and of filling with the mean of every feature, on the same hidden values.
+    error_by_view, mean_error_by_view : dict of name -> float, or None
+    model : SparseBDR
+        Fitted on all that was observed.
+    seconds : float
+    """
+
+    views: Any
+    n_filled: dict[str, int]
+    error: float | None
+    mean_error: float | None
+    error_by_view: dict[str, float] | None
+    mean_error_by_view: dict[str, float] | None
+    model: SparseBDR
+    seconds: float
+
+    def __repr__(self) -> str:
+        model = self.model
+        n, widths = int(model.embedding_.shape[0]), model._schema.n_features
+        left_out = f", {len(model.dropped_)} without any value left as they are" if model.dropped_ else ""
+        rows = [("view", "filled", "share", "error", "of the mean")]
+        for name, d in zip(model.view_names_in_, widths, strict=True):
+            filled = self.n_filled[name]
+            errors = _decimals(self.error_by_view, name), _decimals(self.mean_error_by_view, name)
+            rows.append((_short(name), str(filled), _percent(filled, n * d), *errors))
+        total = sum(self.n_filled.values())
+        last = [("all", str(total), _percent(total, n * sum(widths)), _number(self.error), _number(self.mean_error))]
+        return "\n".join(
+            [
+                f"Completion of {n} samples{left_out}: {_counted(total, 'entry', 'entries')} filled",
+                *_table(rows, "<>>>>", last if len(widths) > 1 else []),
+                f"  {self._verdict()}",
+                f"  {_counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
+            ]
+        )
+
+    def _verdict(self) -> str:
+        if self.error is None or self.mean_error is None:
+            return "error not estimated"
+        unit = "error on hidden values, in standard deviations of a feature"
+        return unit if self.error < self.mean_error else f"{unit}: no better than the mean, do not rely on it"
+
+
+def cluster(
+    views: Any, n_clusters: int | None = None, *, observed: Any = None, random_state: Any = 0, **settings: Any
+) -> Clustering:
+    """Cluster samples that are described by several views with holes: one call of `jella.SparseBDR`.
+
+    Parameters
+    ----------
+    views : 2-D array, list, tuple or dict of arrays, DataFrames or SciPy sparse arrays
+        Samples in rows. NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
+        Not modified.
+    n_clusters : int, optional
+        Chosen from the data unless given.
+    observed : as views, of booleans, optional
+        True where a value was observed, instead of NaN.
+    random_state : int, Generator or RandomState, default=0
+    **settings
+        Other parameters of `jella.SparseBDR`, such as n_neighbors or scale.
+
+    Returns
+    -------
+    Clustering
+
+    Examples
+    --------
+    >>> import jella
+    >>> digits = jella.datasets.load_digits_views()
+    >>> some = {name: view[:300] for name, view in digits.data.items()}
+    >>> found = jella.cluster(jella.datasets.make_incomplete(some, 0.3, random_state=0), 10)
+    >>> found.labels.shape, found.n_clusters, int(found.sizes.sum())
+    ((300,), 10, 300)
+    >>> found  # doctest: +ELLIPSIS
+    Clustering of 300 samples: 10 clusters (given)
+      sizes       ...
+      modularity  0...
+      view       features  missing  scaling      weight
+      pixels           61     9.7%  ...
+      fourier          34    10.7%  ...
+      gradients        77     9.7%  ...
+      ... sweeps, ... s
+    """
+    begin = perf_counter()
+    model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
+    known = model.labels_[model.labels_ >= 0]
+    return Clustering(
+        labels=model.labels_,
+        embedding=model.embedding_,
+        n_clusters=model.n_clusters_,
+        sizes=np.bincount(known, minlength=model.n_clusters_),
+        sample_names=model.sample_names_in_,
+        modularity=modularity(model.graph_ + model.graph_.T, known),
+        model=model,
+        n_missing=_n_missing(read_views(views, observed)),
+        seconds=perf_counter() - begin,
+        _views=views,
+        _observed=observed,
+    )
+
+
+def complete(
+    views: Any, *, observed: Any = None, random_state: Any = 0, estimate_error: bool = True, **settings: Any
+) -> Completion:
+    """Fill in what views lack, and estimate the error of that: two fits of `jella.SparseBDR`.
+
+    For the estimate a tenth of what was observed is hidden, as the data lack values themselves (`HeldOut`), from a
+    second fit.
+
+    Parameters
+    ----------
+    views : 2-D array, list, tuple or dict of arrays, DataFrames or SciPy sparse arrays
+        Samples in rows. NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
+        Not modified.
+    observed : as views, of booleans, optional
+        True where a value was observed, instead of NaN.
+    random_state : int, Generator or RandomState, default=0
+        Of the fits, and of what is hidden.
+    estimate_error : bool, default=True
+        False saves the second fit.
+    **settings
+        Other parameters of `jella.SparseBDR`, such as n_components, the rank of the completion.
+
+    Returns
+    -------
+    Completion
+
+    Examples
+    --------
+    >>> import jella, numpy as np
+    >>> digits = jella.datasets.load_digits_views()
+    >>> some = {name: view[:200] for name, view in digits.data.items()}
+    >>> done = jella.complete(jella.datasets.make_incomplete(some, 0.3, random_state=0))
+    >>> bool(np.isnan(done.views["pixels"]).any()), done.error < 0.8 * done.mean_error
+    (False, True)
+    >>> done  # doctest: +ELLIPSIS
+    Completion of 200 samples: ... entries filled
+      view       filled  share  error  of the mean
+      pixels       ...
+      fourier      ...
+      gradients    ...
+      all          ...
+      error on hidden values, in standard deviations of a feature
+      ... sweeps, ... s
+    """
+    begin = perf_counter()
+    model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
+    completed = model.complete(views, observed=observed)
+    lacking, left = _n_missing(read_views(views, observed)), len(model.dropped_)
+    widths = dict(zip(model.view_names_in_, model._schema.n_features, strict=True))
+    ours, means = _held_out(model, views, observed) if estimate_error else (None, None)
+    return Completion(
+        views=completed,
+        n_filled={name: count - left * widths[name] for name, count in lacking.items()},
+        error=None if ours is None else ours[0],
+        mean_error=None if means is None else means[0],
+        error_by_view=None if ours is None else ours[1],
+        mean_error_by_view=None if means is None else means[1],
+        model=model,
+        seconds=perf_counter() - begin,
+    )
+
+
+Errors = tuple[float, dict[str, float]]
+
+
+def _held_out(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | tuple[None, None]:
+    """Errors on hidden values, of all and by view: of the model and of means; None after Ctrl-C."""
+    held_out = HeldOut(random_state=model.random_state)
+
+    def errors(completed: Any, hidden: Any) -> Errors:
+        pooled = held_out.score(X, completed, hidden, observed=observed)
+        return pooled, held_out.score(X, completed, hidden, observed=observed, by_view=True)
+
+    try:
+        ((holed, hidden),) = held_out.split(X, observed)
+        if _interrupted(model) or _interrupted(trial := _without_choice(model).fit(holed)):
+            return None, None
+        return errors(trial.complete(holed), hidden), errors(_mean_filled(holed), hidden)
+    except ValueError as error:
+        raise ValueError(f"the error cannot be estimated: {error}; or pass estimate_error=False") from error
+
+
+def _without_choice(model: SparseBDR) -> SparseBDR:
+    """A clone that embeds and completes alike, but is given as many clusters as it has blocks: choosing takes long."""
+    blocks = model._blocks()
+    return clone(model).set_params(n_clusters=blocks, n_init=1) if blocks <= model._kept_labels.size else clone(model)
+
+
+def _interrupted(model: SparseBDR) -> bool:
+    return model.result_.stop_reason == "interrupted"
+
+
+def _mean_filled(X: Any) -> Any:
+    """X with every missing entry at the mean of its feature."""
+    views = read_views(X)
+    means = [to_numpy(feature_means(view)) for view in views]
+
+    def estimate(v: int, rows: np.ndarray | None) -> np.ndarray:
+        n = views.n_samples if rows is None else rows.size
+        return np.broadcast_to(means[v], (n, means[v].size))
+
+    return write_views(X, views, estimate)
+
+
+def _n_missing(views: Views) -> dict[str, int]:
+    return {view.name: view.n_samples * view.n_features - view.n_observed() for view in views}
+
+
+# words and columns of a repr
+
+
+def _table(rows: Sequence[Sequence[str]], sides: str, last: Iterable[Sequence[str]] = ()) -> list[str]:
+    """Aligned lines: a head, rows of which some may be cut, and last rows that are not; a side for every column."""
+    cut = len(rows) - 1 - SHOWN_VIEWS
+    shown = [*rows[: SHOWN_VIEWS + 1], *last]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    lines = [
+        "  " + "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        for row in shown
+    ]
+    if cut > 0:
+        lines.insert(SHOWN_VIEWS + 1, f"  … and {_counted(cut, 'more view')}")
+    return lines
+
+
+def _largest_first(sizes: np.ndarray) -> str:
+    ordered = np.sort(sizes)[::-1]
+    more = f" … and {ordered.size - SHOWN_SIZES} more" if ordered.size > SHOWN_SIZES else ""
+    return ", ".join(map(str, ordered[:SHOWN_SIZES])) + more
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 1] + "…"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}%"
+
+
+def _decimals(by_view: dict[str, float] | None, name: str) -> str:
+    return _number(None if by_view is None else by_view[name])
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or np.isnan(value) else f"{value:.3f}"
+
+
+def _counted(count: int, what: str, several: str | None = None) -> str:
+    return f"{count} {what if count == 1 else several or what + 's'}"
