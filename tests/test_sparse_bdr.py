@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from common import SETTINGS, holed
 from scipy import sparse
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
 from test_block_diagonal import K, grouped
 
 import jella
 from jella.filled import MeanFilled, NeighbourFilled
+from jella.labels import unit_rows
+from jella.lending import lent_embedding, lent_residual
 from jella.neighbours import nearest, neighbour_graph, symmetric_support
 from jella.plan import make_plan
 from jella.problem import Problem
@@ -231,3 +235,68 @@ def test_the_order_of_the_sweeps_does_not_show(setting, monkeypatch):
     np.testing.assert_allclose(ordered.embedding_, plain.embedding_, atol=1e-6)
     np.testing.assert_allclose(ordered.affinity_.toarray(), plain.affinity_.toarray(), atol=1e-6)
     np.testing.assert_allclose(ordered.transform(holes), plain.transform(holes), atol=1e-6)
+
+
+def test_missing_views_are_lent_by_the_first_donor_that_has_them(rng):
+    X, Y = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
+    X[1], Y[[2, 4]] = np.nan, np.nan
+    views = read_views([X, Y])
+    U, W = np.split(np.linalg.qr(rng.normal(size=(5, 2)))[0], [3]), rng.normal(size=(5, 2))
+    donors = np.array([[1, 2], [0, 2], [4, 3], [0, 1], [2, -1]])
+    E = lent_embedding(views, W, donors, views, U)
+    np.testing.assert_allclose(E[0], X[0] @ U[0] + Y[0] @ U[1])
+    np.testing.assert_allclose(E[1], X[0] @ U[0] + Y[1] @ U[1])
+    np.testing.assert_allclose(E[2], X[2] @ U[0] + Y[3] @ U[1])  # sample 4 lacks the view itself
+    np.testing.assert_allclose(E[4], X[4] @ U[0] + W[4] @ U[1].T @ U[1])  # nobody has it
+
+
+def test_missing_entries_are_lent_one_by_one(rng):
+    X = rng.normal(size=(4, 3))
+    X[0, :2], X[1, 1], X[3] = np.nan, np.nan, np.nan
+    views = read_views([X])
+    U, W = [np.linalg.qr(rng.normal(size=(3, 2)))[0]], rng.normal(size=(4, 2))
+    donors = np.array([[1, 2], [3, -1], [0, 1], [0, 2]])
+    E = lent_embedding(views, W, donors, views, U)
+    np.testing.assert_allclose(E[0], np.array([X[1, 0], X[2, 1], X[0, 2]]) @ U[0])
+    expected = X[1].copy()
+    expected[1] = (W[1] @ U[0].T)[1]
+    np.testing.assert_allclose(E[1], expected @ U[0])
+    np.testing.assert_allclose(E[3], np.array([X[2, 0], X[2, 1], X[0, 2]]) @ U[0])
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "entries"])
+def test_residuals_of_neighbours_are_averaged_and_shrunk(form, rng):
+    X = np.maximum(rng.normal(size=(6, 4)), 0.0)
+    X[2] = np.nan
+    if form == "entries":
+        X[0, 1] = np.nan
+    view = read_views([sparse.csr_array(X) if form == "sparse" else X])[0]
+    W, U = rng.normal(size=(6, 2)), rng.normal(size=(4, 2))
+    near = sparse.csr_array(np.array([[1.0, 1.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]]))
+    R = np.where(np.isnan(X), 0.0, X - W @ U.T)
+    count = near @ (~np.isnan(X)).astype(float)
+    np.testing.assert_allclose(lent_residual(view, W, near, U), (near @ R) / (count + 3.0))
+
+
+def availability_auc(E, present):
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    scores = cross_val_predict(KNeighborsClassifier(10), E, present, cv=folds, method="predict_proba")
+    return roc_auc_score(present, scores[:, 1])
+
+
+def test_the_embedding_does_not_tell_which_views_a_sample_has():
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 4
+    common = rng.normal(size=(4, 3))[y] * 1.5
+    views = [
+        (common + rng.normal(size=(600, 3))) @ rng.normal(size=(3, 6)) + rng.normal(size=(600, 6)) for _ in range(2)
+    ]
+    holes = jella.datasets.make_incomplete(views, 0.5, random_state=0)
+    model = jella.SparseBDR(4, random_state=0).fit(holes)
+    present = [~np.isnan(X).all(axis=1) for X in holes]
+    shown = [availability_auc(unit_rows(model.embedding_), p) for p in present]
+    inner = [availability_auc(unit_rows(model.result_.blocks.embedding), p) for p in present]
+    assert max(shown) < 0.6
+    assert min(inner) > 0.7  # the effect is there to be cured
+    again = [availability_auc(unit_rows(model.transform(holes)), p) for p in present]
+    assert max(again) < 0.65

@@ -201,7 +201,7 @@ class SparseBDR(BaseClusterer):
         W = result.blocks.embedding
         self._unit_rows = unit_rows(to_numpy(W))
         _, self._near = dense_nearest(self._unit_rows, self.n_neighbors)
-        donors = np.concatenate([self._near, self._neighbours], axis=1)
+        donors = np.concatenate([self._neighbours, self._near], axis=1)
         self.embedding_ = spread(lent_embedding(self._scaled, W, donors, self._scaled, self._bases), kept)
 
     def _find_labels(self) -> np.ndarray:
@@ -232,7 +232,7 @@ class SparseBDR(BaseClusterer):
         W = self._embed_scaled(used)
         _, near = dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
         _, alike = nearest(self._scaled, self.n_neighbors, queries=used)
-        donors = np.concatenate([near, alike], axis=1)
+        donors = np.concatenate([alike, near], axis=1)
         return spread(lent_embedding(used, W, donors, self._scaled, self._bases), kept)
 
     def _expected(self, W: Array) -> Callable[[int, np.ndarray | None], Array]:

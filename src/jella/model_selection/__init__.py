@@ -1,7 +1,17 @@
 """Choosing a rank, a weight or a method without labels: hide what is known, and see who predicts it best."""
 
+from jella.model_selection.clusters import select_n_clusters
 from jella.model_selection.held_out import HeldOut, held_out_error
 from jella.model_selection.rank import RankPath, select_rank
 from jella.model_selection.search import Candidate, SearchResult, search
 
-__all__ = ["Candidate", "HeldOut", "RankPath", "SearchResult", "held_out_error", "search", "select_rank"]
+__all__ = [
+    "Candidate",
+    "HeldOut",
+    "RankPath",
+    "SearchResult",
+    "held_out_error",
+    "search",
+    "select_n_clusters",
+    "select_rank",
+]

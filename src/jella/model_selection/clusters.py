@@ -1,0 +1,40 @@
+"""How many clusters there are, without labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jella.methods.sparse_bdr import SparseBDR
+from jella.spectral import ClusterPath
+
+
+def select_n_clusters(X: Any, *, observed: Any = None, random_state: Any = 0, **settings: Any) -> ClusterPath:
+    """Number of clusters of incomplete views, by how clear the partition into each number of them is.
+
+    The views are embedded by SparseBDR. For a ladder of numbers the embedding's neighbour graph is cut into that many
+    groups; of the numbers with nearly the best modularity, the one is chosen after which the gap to the next
+    eigenvalue of the graph's Laplacian is widest.
+
+    Parameters
+    ----------
+    X : as in SparseBDR.fit
+    observed : as in SparseBDR.fit
+    random_state : int, optional
+    **settings
+        Of SparseBDR.
+
+    Returns
+    -------
+    ClusterPath
+        With the number chosen, and modularity and gap of all that were tried.
+
+    Examples
+    --------
+    >>> import jella
+    >>> digits = jella.datasets.load_digits_views()
+    >>> views = [view[:300] for view in digits.data.values()]
+    >>> path = jella.model_selection.select_n_clusters(views)
+    >>> 6 <= path.n_clusters <= 14
+    True
+    """
+    return SparseBDR(random_state=random_state, **settings).fit(X, observed=observed).cluster_path_
