@@ -35,6 +35,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/block_diagonal.py
 	$(BIN)/python benchmarks/block_diagonal.py --large
 	$(BIN)/python benchmarks/sor_vs_als.py
+	$(BIN)/python benchmarks/scale.py
 
 # DAIMC against the package iMML, in an environment of its own; needs JELLA_DATA
 bench-imml: .venv/installed

@@ -14,7 +14,7 @@ from test_block_diagonal import K, grouped
 import jella
 from jella.filled import MeanFilled, NeighbourFilled
 from jella.labels import unit_rows
-from jella.lending import lent_embedding, lent_residual
+from jella.lending import _in_turn, lent_embedding, lent_residual
 from jella.neighbours import nearest, neighbour_graph, symmetric_support
 from jella.plan import make_plan
 from jella.problem import Problem
@@ -248,6 +248,12 @@ def test_missing_views_are_lent_by_the_first_donor_that_has_them(rng):
     np.testing.assert_allclose(E[1], X[0] @ U[0] + Y[1] @ U[1])
     np.testing.assert_allclose(E[2], X[2] @ U[0] + Y[3] @ U[1])  # sample 4 lacks the view itself
     np.testing.assert_allclose(E[4], X[4] @ U[0] + W[4] @ U[1].T @ U[1])  # nobody has it
+
+
+def test_a_sample_lends_again_only_when_the_others_have_too():
+    donors = np.array([[0, 1], [0, 1], [0, 1], [0, 2]])
+    able = np.array([[True, True], [True, True], [True, False], [True, True]])
+    assert _in_turn(donors, able, 3).tolist() == [0, 1, 0, 1]
 
 
 def test_missing_entries_are_lent_one_by_one(rng):

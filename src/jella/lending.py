@@ -15,7 +15,9 @@ from jella.views import View, Views
 SHRINKAGE = 3.0
 
 
-def lent_embedding(views: Views, W: Array, donors: np.ndarray, lenders: Views, bases: Sequence[Array]) -> Array:
+def lent_embedding(
+    views: Views, W: Array, donors: np.ndarray, lenders: Views, bases: Sequence[Array], *, in_turn: bool = False
+) -> Array:
     """Embedding (n, r) of samples completed with what others have, instead of with what the model expects of them.
 
     An expected value varies less than an observed one, so samples that lack a view would lie closer together than
@@ -33,23 +35,46 @@ def lent_embedding(views: Views, W: Array, donors: np.ndarray, lenders: Views, b
     lenders : Views
         Scaled.
     bases : sequence of arrays (d_v, r)
+    in_turn : bool
+        Whether a sample lends a view again only to those whose other donors have all lent it as often. Samples that
+        many others are near to would otherwise lend to all of them, which then lie together.
     """
     donors = donors if donors.shape[1] else np.full((len(donors), 1), -1)
     total = np.zeros(W.shape, dtype=to_numpy(W[:1, :1]).dtype)
     for view, other, U in zip(views, lenders, bases, strict=True):
-        part = _lent_rows if view.is_rowwise and other.is_rowwise else _lent_entries
-        total += part(view, to_numpy(W), donors, other, to_numpy(U))
+        if view.is_rowwise and other.is_rowwise:
+            total += _lent_rows(view, to_numpy(W), donors, other, to_numpy(U), in_turn=in_turn)
+        else:
+            total += _lent_entries(view, to_numpy(W), donors, other, to_numpy(U))
     return like(total, W)
 
 
-def _lent_rows(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:
+def _lent_rows(
+    view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray, *, in_turn: bool
+) -> np.ndarray:
     """A view's part of the embedding where samples have it wholly or not at all."""
     has, lends = view.presence(), other.presence()
     able = (donors >= 0) & lends[donors]
-    donor = np.take_along_axis(donors, able.argmax(axis=1)[:, None], axis=1)[:, 0]
+    place = able.argmax(axis=1)
+    if in_turn:
+        # the order in which samples ask follows their embedding, wherever they stand
+        order = np.lexsort(W.T)
+        asking = order[(~has & able.any(axis=1))[order]]
+        place[asking] = _in_turn(donors[asking], able[asking], lends.size)
+    donor = np.take_along_axis(donors, place[:, None], axis=1)[:, 0]
     own, lent = _product(view, U), _product(other, U)
     expected = W @ (U.T @ U)
     return np.where(has[:, None], own, np.where(able.any(axis=1)[:, None], lent[donor], expected))
+
+
+def _in_turn(donors: np.ndarray, able: np.ndarray, n_lenders: int) -> np.ndarray:
+    """Place of the donor of every sample, (m,): of those able the one with the fewest loans, the first of them."""
+    loans, places = np.zeros(n_lenders, dtype=np.intp), np.empty(len(donors), dtype=np.intp)
+    for number, (row, can) in enumerate(zip(donors, able, strict=True)):
+        choice = int(np.where(can, loans[row], n_lenders).argmin())
+        loans[row[choice]] += 1
+        places[number] = choice
+    return places
 
 
 def _lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ DIRECT = 600
 #: relative accuracy of the eigenvectors of larger graphs: k-means sees no more
 EIGEN_TOL = 1e-4
 #: a number of groups is in question while its modularity is at least this share of the best
-NEAR_BEST = 0.97
+NEAR_BEST = 0.95
 
 Graph: TypeAlias = np.ndarray | sparse.csr_array
 
@@ -97,11 +97,11 @@ class ClusterPath:
     n_clusters : int
         The number chosen.
     numbers : int array (m,)
-        Numbers that were tried.
+        Numbers in question: two and more.
     modularity : array (m,)
-        How clear the partition into that many clusters is.
+        How clear the partition into that many clusters is; between the rungs of a ladder, interpolated.
     gap : array (m,)
-        How far the next eigenvalue of the graph's Laplacian is, relative to it.
+        How far the next eigenvalue of the graph's Laplacian is, relative to its root.
     """
 
     n_clusters: int
@@ -131,19 +131,14 @@ def choose_n_clusters(graph: Graph, largest: int | None = None, random_state: An
     n = graph.shape[0]
     most = max(min(n // 4, 150) if largest is None else min(largest, n - 1), 1)
     values, vectors = leading_eigenvectors(graph, min(most + 1, n))
-    distance = 1.0 - values
-    gaps = np.diff(distance) / np.maximum(distance[1:], 1e-12)
-    numbers = _ladder(most)
-    found = {k: _modularity_at(graph, vectors, k, random_state) for k in numbers}
-    near = [k for k in numbers if found[k] >= _nearly(max(found.values()))]
-    for k in range(near[0], near[-1] + 1):  # the ladder leaves out numbers; all that are in question count
-        if k not in found:
-            found[k] = _modularity_at(graph, vectors, k, random_state)
-    tried = np.array(sorted(found))
-    clear = np.array([found[k] for k in tried])
-    width = np.array([gaps[k - 1] if k - 1 < gaps.size else 0.0 for k in tried])
-    chosen = tried[np.argmax(np.where(clear >= _nearly(clear.max()), width, -np.inf))]
-    return ClusterPath(int(chosen), tried, clear, width)
+    distance = np.maximum(1.0 - values, 0.0)
+    gaps = np.append(np.diff(distance) / np.sqrt(np.maximum(distance[1:], 1e-12)), 0.0)
+    ladder = _ladder(most)
+    numbers = np.arange(ladder[0], most + 1)
+    clear = np.interp(numbers, ladder, [_modularity_at(graph, vectors, k, random_state) for k in ladder])
+    width = gaps[numbers - 1]
+    chosen = numbers[np.argmax(np.where(clear >= _nearly(clear.max()), width, -np.inf))]
+    return ClusterPath(int(chosen), numbers, clear, width)
 
 
 def _nearly(best: float) -> float:

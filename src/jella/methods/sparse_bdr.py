@@ -202,7 +202,8 @@ class SparseBDR(BaseClusterer):
         self._unit_rows = unit_rows(to_numpy(W))
         _, self._near = dense_nearest(self._unit_rows, self.n_neighbors)
         donors = np.concatenate([self._neighbours, self._near], axis=1)
-        self.embedding_ = spread(lent_embedding(self._scaled, W, donors, self._scaled, self._bases), kept)
+        shown = lent_embedding(self._scaled, W, donors, self._scaled, self._bases, in_turn=True)
+        self.embedding_ = spread(shown, kept)
 
     def _find_labels(self) -> np.ndarray:
         directed = neighbour_graph(self._near)
