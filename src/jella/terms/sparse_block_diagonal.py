@@ -68,13 +68,18 @@ class SparseBlockDiagonal(BlockDiagonal):
         width = WM.shape[1] * WM.dtype.itemsize * 4
         for block in row_blocks(support.n_pairs, width, BLOCK_BYTES):
             i, j = support.rows[block], support.columns[block]
-            symmetric = 0.5 * (np.einsum("er,er->e", WM[i], T[j]) + np.einsum("er,er->e", T[i], WM[j]))
+            symmetric = 0.5 * (_row_products(WM, i, T, j) + _row_products(T, i, WM, j))
             new = before[block] + symmetric
             if F is not None:
-                difference = F[i] - F[j]
+                difference = np.take(F, i, axis=0) - np.take(F, j, axis=0)
                 new -= (0.25 * self.gamma / self.beta) * np.einsum("ek,ek->e", difference, difference)
             np.maximum(new, 0.0, out=new)
             step = before[block] - new
             distance += 2.0 * inner(step, step) + 4.0 * inner(step, symmetric)  # both triangles
             after[block] = new
         return support.matrix(after), distance
+
+
+def _row_products(A: np.ndarray, i: np.ndarray, B: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Inner products of rows i of A with rows j of B, (m,)."""
+    return np.einsum("er,er->e", np.take(A, i, axis=0), np.take(B, j, axis=0))
