@@ -207,7 +207,7 @@ print(json.dumps({"n": n, "seconds": time.perf_counter() - started, "form": "iMM
 """
 
 
-def in_process(command: list[str], limit: float = 1500.0) -> dict[str, Any] | None:
+def in_process(command: list[str], limit: float = 3000.0) -> dict[str, Any] | None:
     """The JSON that a process prints last; None where it failed or took too long, which is told."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=True)

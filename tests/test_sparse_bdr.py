@@ -170,6 +170,8 @@ def test_a_sparse_view_stays_sparse(monkeypatch):
     original = sparse.csr_array.toarray
     monkeypatch.setattr(sparse.csr_array, "toarray", lambda self, *a, **k: shapes.append(self.shape) or original(self))
     model = jella.SparseBDR(3, random_state=0).fit(holes)
+    model.transform(holes)
+    assert adjusted_rand_score(model.predict(holes), model.labels_) > 0.7
     assert (90, 60) not in shapes
     assert (90, 45) not in shapes
     assert adjusted_rand_score(y, model.labels_) > 0.7
@@ -306,3 +308,15 @@ def test_the_embedding_does_not_tell_which_views_a_sample_has():
     assert min(inner) > 0.7  # the effect is there to be cured
     again = [availability_auc(unit_rows(model.transform(holes)), p) for p in present]
     assert max(again) < 0.65
+
+
+def test_a_new_sample_is_pulled_to_its_neighbours():
+    views, _ = clustered()
+    model = jella.SparseBDR(3, scale="none", view_weights=None, random_state=0).fit(views)
+    new = [X[:4] + 0.01 for X in views]
+    W = model._embed_scaled(read_views(new))
+    _, found = nearest(model._scaled, 10, queries=read_views(new))
+    anchor = model.result_.blocks.embedding[found].mean(axis=1)
+    U, pull = np.concatenate(model._bases), model.alpha + model.ridge
+    expected = np.linalg.solve(U.T @ U + pull * np.eye(U.shape[1]), (np.hstack(new) @ U + pull * anchor).T).T
+    np.testing.assert_allclose(W, expected, rtol=1e-8)

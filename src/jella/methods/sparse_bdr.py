@@ -256,18 +256,12 @@ class SparseBDR(BaseClusterer):
         return with_residual
 
     def _embed_scaled(self, views: Views) -> Array:
-        """Near the neighbours in the fit: what the observed values tell beyond the neighbours' mean is added to it."""
+        """What the observed values tell, pulled to the mean of the neighbours in the fit."""
         _, found = nearest(self._scaled, self.n_neighbors, queries=views)
         near = to_numpy(self.result_.blocks.embedding)[found]
         there = (found >= 0)[:, :, None]
         mean = np.where(there, near, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
         anchor = like(mean, self._bases[0])
-        rest = [_beyond(view, anchor, U) for view, U in zip(views, self._bases, strict=True)]
-        pulled = replace(self._problem, embedding=(Ridge(self.alpha + self.ridge),))
-        return anchor + embed([ViewData(view) for view in rest], self._bases, pulled)
-
-
-def _beyond(view: View, anchor: Array, U: Array) -> View:
-    """What is observed of a view beyond what the anchors (n, r) make of it."""
-    X = like(view.X.toarray(), U) if view.is_sparse else view.X
-    return replace(view, X=X).map(lambda values: values - anchor @ U.T)
+        pull = Ridge(self.alpha + self.ridge)
+        pulled = replace(self._problem, embedding=(pull,))
+        return embed([ViewData(view) for view in views], self._bases, pulled, towards=pull.ridge * anchor)
