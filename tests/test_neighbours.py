@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from jella import neighbours
-from jella.neighbours import dense_nearest, locality_order, nearest, neighbour_graph, symmetric_support
+from jella import cells, neighbours
+from jella.cells import locality_order
+from jella.neighbours import dense_nearest, nearest, neighbour_graph, symmetric_support
 from jella.views.model import View, Views
 from jella.views.read import read_views
 
@@ -123,7 +124,7 @@ def test_a_query_of_one_empty_sample(rng):
 @pytest.mark.parametrize("exact", [20_000, 50])
 def test_nothing_in_common(exact, rng, monkeypatch):
     monkeypatch.setattr(neighbours, "EXACT", exact)
-    monkeypatch.setattr(neighbours, "CELL_SIZE", 5)
+    monkeypatch.setattr(cells, "CELL_SIZE", 5)
     raw = [rng.normal(size=(60, 4)), rng.normal(size=(60, 3))]
     raw[0][:3] = np.nan
     raw[1][3:] = np.nan
@@ -145,7 +146,7 @@ def sparse_views(rng, n=80, dtype=np.float64):
 @pytest.mark.parametrize("exact", [20_000, 50])
 def test_sparse_equals_dense(exact, rng, monkeypatch):
     monkeypatch.setattr(neighbours, "EXACT", exact)
-    monkeypatch.setattr(neighbours, "CELL_SIZE", 10)
+    monkeypatch.setattr(cells, "CELL_SIZE", 10)
     dense, present = sparse_views(rng)
     thin = read_views([sparse.csr_array(X) for X in dense], present)
     assert all(view.is_sparse for view in thin)
@@ -231,7 +232,7 @@ def test_cells_find_most_neighbours(kind, dtype, rng, monkeypatch):
     asked = views.take(np.arange(0, 4000, 7))
     exact_asked = nearest(views, 10, queries=asked)
     monkeypatch.setattr(neighbours, "EXACT", 1000)
-    monkeypatch.setattr(neighbours, "CELL_SIZE", 40)
+    monkeypatch.setattr(cells, "CELL_SIZE", 40)
     found = nearest(views, 10)
     assert recall(found[1], exact[1]) >= 0.9
     assert recall(nearest(views, 10, queries=asked)[1], exact_asked[1]) >= 0.9
@@ -247,7 +248,7 @@ def test_given_coordinates(rng, monkeypatch):
     X = clustered(rng, n=2000, widths=(10,), kind="complete")[0]
     exact = dense_nearest(X, 5)
     monkeypatch.setattr(neighbours, "EXACT", 1000)
-    monkeypatch.setattr(neighbours, "CELL_SIZE", 25)
+    monkeypatch.setattr(cells, "CELL_SIZE", 25)
     found = nearest(read_views(X), 5, coordinates=X)
     np.testing.assert_array_equal(found[1], dense_nearest(X, 5)[1])
     assert recall(found[1], exact[1]) >= 0.9
@@ -259,11 +260,11 @@ def test_given_coordinates(rng, monkeypatch):
 
 def test_cells_of_duplicates_are_split(monkeypatch):
     monkeypatch.setattr(neighbours, "EXACT", 100)
-    monkeypatch.setattr(neighbours, "CELL_SIZE", 20)
+    monkeypatch.setattr(cells, "CELL_SIZE", 20)
     distances, indices = dense_nearest(np.ones((1000, 3)), 4)
     assert np.all(distances == 0)
     assert np.all(indices >= 0)
-    sizes = np.diff(neighbours._Cells.of(np.ones((1000, 3)), 0).starts)
+    sizes = np.diff(cells.Cells.of(np.ones((1000, 3)), 0).starts)
     assert sizes.max() <= 80
 
 
@@ -284,7 +285,7 @@ def test_other_array_libraries(xp, rng):
 
 
 def test_locality_order(rng, monkeypatch):
-    monkeypatch.setattr(neighbours, "CELL_SIZE", 50)
+    monkeypatch.setattr(cells, "CELL_SIZE", 50)
     W = rng.normal(size=(10, 5))[rng.integers(10, size=1500)] + 0.1 * rng.normal(size=(1500, 5))
     order = locality_order(W)
     np.testing.assert_array_equal(np.sort(order), np.arange(1500))

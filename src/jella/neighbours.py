@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import MiniBatchKMeans
 
 from jella.arrays import row_sqnorms, to_numpy
+from jella.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, count_observed, groups, observed_means
 from jella.rows import row_blocks
 from jella.views.model import View, Views
 
@@ -17,16 +17,8 @@ from jella.views.model import View, Views
 EXACT = 20_000
 #: Bytes of a block of distances, of which there are two; the factors of the candidates take at most eight of them.
 BLOCK_BYTES = 2**25
-#: Bytes of a block within a cell: products of this size stay near the processor.
-CELL_BLOCK_BYTES = 2**23
-#: Samples a cell, on average; larger than four times this a cell is split.
-CELL_SIZE = 250
-MAX_CELLS = 4096
 #: Cells that are searched for the neighbours of each sample, its own included.
 PROBES = 24
-#: Samples that k-means sees.
-SUBSAMPLE = 100_000
-PROJECTED = 32
 
 
 def nearest(
@@ -96,11 +88,11 @@ def nearest(
     if n <= EXACT:
         return search(rows, np.arange(n), BLOCK_BYTES)
     if coordinates is None:
-        project = _Projection.of(base, random_state)
+        project = Projection.of(base, random_state)
         coordinates, query_coordinates = project(base), project(asked) if queries is not None else None
     elif queries is not None and query_coordinates is None:
         raise ValueError("queries need query_coordinates where coordinates are given")
-    cells = _Cells.of(to_numpy(coordinates), random_state)
+    cells = Cells.of(to_numpy(coordinates), random_state)
     labels = cells.labels if query_coordinates is None else cells.assign(to_numpy(query_coordinates))
     return _search_cells(search, cells, labels)
 
@@ -128,23 +120,6 @@ def dense_nearest(
         query_coordinates=asked if small else None,
         random_state=random_state,
     )
-
-
-def locality_order(coordinates: np.ndarray, random_state: int = 0) -> np.ndarray:
-    """A permutation (n,) that puts near samples next to each other.
-
-    Cells of k-means follow each other in a greedy chain of nearest centres; within a cell, samples are in the order of
-    their first principal coordinate.
-
-    >>> locality_order(np.array([[0.0], [2.0], [1.0], [3.0]])).tolist()
-    [0, 2, 1, 3]
-    """
-    coordinates = to_numpy(coordinates)
-    if len(coordinates) == 0:
-        return np.empty(0, dtype=np.intp)
-    cells = _Cells.of(coordinates, random_state)
-    members = [cells.members(cell) for cell in _chain(cells.centres)]
-    return np.concatenate([rows[_principal_order(coordinates[rows])] for rows in members])
 
 
 def neighbour_graph(indices: np.ndarray) -> sparse.csr_array:
@@ -246,7 +221,7 @@ class _Search:
     def _centres(self, rows: np.ndarray) -> list[np.ndarray]:
         """Observed means of the rows: differences do not depend on them, but the rounding of the products does."""
         parts = [view.take(rows) for view in self.base]
-        return [np.zeros(0) if one else _means(part) for part, one in zip(parts, self.sparse, strict=True)]
+        return [np.zeros(0) if one else observed_means(part) for part, one in zip(parts, self.sparse, strict=True)]
 
     def _factors(self, views: Views, rows: np.ndarray, centres: list[np.ndarray], left: bool = False) -> _Factors:
         values: list[np.ndarray] = []
@@ -364,63 +339,13 @@ def _rank(rows: np.ndarray) -> np.ndarray:
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """A partition of the samples into cells near centres."""
-
-    labels: np.ndarray
-    centres: np.ndarray
-    order: np.ndarray
-    starts: np.ndarray
-
-    @classmethod
-    def of(cls, coordinates: np.ndarray, random_state: int) -> _Cells:
-        coordinates = np.asarray(coordinates, dtype=np.float32)
-        n = len(coordinates)
-        n_cells = min(max(1, round(n / CELL_SIZE)), MAX_CELLS)
-        labels = np.zeros(n, dtype=np.intp)
-        if n_cells > 1:
-            rng = np.random.default_rng(random_state)
-            seen = coordinates
-            if n > SUBSAMPLE:
-                seen = coordinates[np.sort(rng.choice(n, SUBSAMPLE, replace=False))]
-            model = MiniBatchKMeans(n_cells, batch_size=4096, n_init=1, random_state=int(rng.integers(2**31)))
-            labels = model.fit(seen).predict(coordinates).astype(np.intp)
-        groups = [part for rows in _groups(labels) for part in _split(rows, coordinates)]
-        for cell, rows in enumerate(groups):
-            labels[rows] = cell
-        centres = np.stack([coordinates[rows].mean(axis=0) for rows in groups])
-        sizes = np.array([len(rows) for rows in groups])
-        return cls(labels, centres, np.concatenate(groups), np.concatenate([[0], np.cumsum(sizes)]))
-
-    def members(self, cell: int) -> np.ndarray:
-        return self.order[self.starts[cell] : self.starts[cell + 1]]
-
-    def around(self, cell: int, n_samples: int, n_cells: int) -> np.ndarray:
-        """Members, ascending, of the nearest cells: at least so many samples and so many cells."""
-        near = np.argsort(row_sqnorms(self.centres - self.centres[cell]), kind="stable")
-        near = np.concatenate([[cell], near[near != cell]])
-        sizes = np.diff(self.starts)[near]
-        count = max(n_cells, int(np.searchsorted(np.cumsum(sizes), n_samples)) + 1)
-        return np.sort(np.concatenate([self.members(one) for one in near[:count]]))
-
-    def assign(self, coordinates: np.ndarray) -> np.ndarray:
-        """The cell of the nearest centre, (m,)."""
-        coordinates = np.asarray(coordinates, dtype=np.float32)
-        labels = np.empty(len(coordinates), dtype=np.intp)
-        half = 0.5 * row_sqnorms(self.centres)
-        for block in row_blocks(len(coordinates), 4 * len(half), CELL_BLOCK_BYTES):
-            labels[block] = np.argmin(half - coordinates[block] @ self.centres.T, axis=1)
-        return labels
-
-
-def _search_cells(search: _Search, cells: _Cells, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _search_cells(search: _Search, cells: Cells, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Search for each row among the samples of its own and of near cells, further where places stay empty."""
     n = search.base.n_samples
     distances = np.full((len(labels), search.q), np.inf, search.dtype)
     indices = np.full((len(labels), search.q), -1, dtype=np.intp)
-    anything = np.any([_count(view, 1) > 0 for view in search.asked], axis=0)
-    for members in _groups(labels):
+    anything = np.any([count_observed(view, 1) > 0 for view in search.asked], axis=0)
+    for members in groups(labels):
         rows, probes = members[anything[members]], PROBES
         while rows.size:
             candidates = cells.around(int(labels[rows[0]]), min(4 * search.q + 1, n), probes)
@@ -428,87 +353,6 @@ def _search_cells(search: _Search, cells: _Cells, labels: np.ndarray) -> tuple[n
             rows = rows[indices[rows, -1] < 0] if len(candidates) < n else rows[:0]
             probes *= 4
     return distances, indices
-
-
-def _groups(labels: np.ndarray) -> list[np.ndarray]:
-    """Positions of every label that occurs, ascending within each."""
-    order = np.argsort(labels, kind="stable")
-    ends = np.flatnonzero(np.asarray(labels[order][1:] != labels[order][:-1])) + 1
-    return np.split(order, ends) if len(labels) else []
-
-
-def _split(rows: np.ndarray, coordinates: np.ndarray) -> list[np.ndarray]:
-    """A cell that is far too large in halves along its first principal coordinate, and so on."""
-    if len(rows) <= 4 * CELL_SIZE:
-        return [rows]
-    order = _principal_order(coordinates[rows])
-    halves = np.sort(rows[order[: len(rows) // 2]]), np.sort(rows[order[len(rows) // 2 :]])
-    return [part for half in halves for part in _split(half, coordinates)]
-
-
-def _principal(points: np.ndarray) -> np.ndarray:
-    """First principal coordinate (n,), of a sign that does not depend on the order of the points."""
-    centred = points - points.mean(axis=0)
-    axis = np.linalg.eigh(centred.T @ centred)[1][:, -1]
-    return np.asarray(centred @ (axis * np.sign(axis[np.argmax(np.abs(axis))])))
-
-
-def _principal_order(points: np.ndarray) -> np.ndarray:
-    return np.argsort(_principal(points), kind="stable")
-
-
-def _chain(centres: np.ndarray) -> list[int]:
-    """All cells, each followed by the nearest of those left, from one end of the first principal coordinate."""
-    left = np.arange(len(centres))
-    at = int(np.argmin(_principal(centres)))
-    chain = []
-    while True:
-        chain.append(int(left[at]))
-        left = np.delete(left, at)
-        if not left.size:
-            return chain
-        at = int(np.argmin(row_sqnorms(centres[left] - centres[chain[-1]])))
-
-
-@dataclass(frozen=True)
-class _Projection:
-    """A Gaussian projection of the centred, zero-filled values over the share observed."""
-
-    matrices: list[np.ndarray]
-    means: list[np.ndarray]
-
-    @classmethod
-    def of(cls, views: Views, random_state: int) -> _Projection:
-        rng = np.random.default_rng(random_state)
-        matrices = [rng.standard_normal((view.n_features, PROJECTED), dtype=np.float32) for view in views]
-        return cls(matrices, [_means(view) for view in views])
-
-    def __call__(self, views: Views) -> np.ndarray:
-        total = np.zeros((views.n_samples, PROJECTED), dtype=np.float32)
-        share = np.zeros(views.n_samples)
-        for view, matrix, means in zip(views, self.matrices, self.means, strict=True):
-            G, offset = matrix.astype(view.X.dtype), (means[:, None] * matrix).astype(view.X.dtype)
-            for block in row_blocks(views.n_samples, 8 * view.n_features, CELL_BLOCK_BYTES):
-                part = view.take(np.arange(block.start, block.stop))
-                if view.is_rowwise:
-                    total[block] += part.X @ G - part.mask * offset.sum(axis=0)
-                else:
-                    total[block] += part.X @ G - part.mask.astype(view.X.dtype) @ offset
-            share += _count(view, 1) / view.n_features
-        return total / np.where(share > 0, share / len(views), 1.0)[:, None].astype(np.float32)
-
-
-def _means(view: View) -> np.ndarray:
-    """Means of the observed values of every feature, (d,); zero where there are none."""
-    total = np.asarray(view.X.sum(axis=0, dtype=np.float64)).ravel()
-    return total / np.maximum(_count(view, 0), 1)
-
-
-def _count(view: View, axis: int) -> np.ndarray:
-    """Observed entries of every feature (axis 0) or sample (axis 1), without a mask of integers."""
-    counts = np.count_nonzero(view.mask, axis=axis)
-    repeated = view.X.shape[axis] if view.mask.shape[axis] == 1 else 1
-    return np.broadcast_to(counts * repeated, (view.X.shape[1 - axis],))
 
 
 def _dense(view: View) -> np.ndarray:

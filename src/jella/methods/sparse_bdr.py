@@ -13,6 +13,7 @@ from sklearn.utils import check_scalar
 
 from jella.arrays import Array, like, to_numpy
 from jella.base import Prepared, spread
+from jella.cells import locality_order
 from jella.embed import embed
 from jella.embedding import DEFAULT_RANK
 from jella.estimator import BaseClusterer
@@ -20,7 +21,7 @@ from jella.filled import MeanFilled, NeighbourFilled
 from jella.labels import unit_rows
 from jella.lending import lent_embedding, lent_residual
 from jella.methods.docs import with_shared_docs
-from jella.neighbours import dense_nearest, locality_order, nearest, neighbour_graph, symmetric_support
+from jella.neighbours import dense_nearest, nearest, neighbour_graph, symmetric_support
 from jella.plan import Plan
 from jella.problem import Blocks, Problem
 from jella.residuals import ViewData
