@@ -34,8 +34,8 @@ from jella.views import View, Views
 
 #: from this many samples on they are put in order before the sweeps
 ORDERED = 20_000
-#: components a cluster, where the number of components is not given
-COMPONENTS_A_CLUSTER = 2
+#: components a cluster, and the fewest, where the number of components is not given
+COMPONENTS_A_CLUSTER, FEWEST_COMPONENTS = 2, 10
 #: but at most one component for so many features: a rank near the number of features completes nothing
 FEATURES_A_COMPONENT = 3
 
@@ -77,7 +77,8 @@ class SparseBDR(BaseClusterer):
     Neighbours are found over the entries that two samples share, so that they do not follow which views a sample has;
     what is missing starts from them and B starts from averaging over them. With scale='auto' a view is rooted,
     standardized or centred, whichever makes its neighbours agree most with those of the other views; with
-    view_weights='auto' a view weighs as much as its own graph falls into clear groups. Labels are spectral, from the
+    view_weights='auto' a view weighs as much as its own graph falls into clear groups. By default there are two
+    components a cluster, at least ten, and at most one for three features. Labels are spectral, from the
     neighbour graph of the embedding's rows at unit norm. The fit stops after max_iter sweeps on purpose: it starts
     from a completion by neighbours, and twenty sweeps refine it. A new sample is embedded near its neighbours among
     those of the fit, by alpha, and takes the label that most of its neighbours have.
@@ -161,7 +162,7 @@ class SparseBDR(BaseClusterer):
         if self.n_components is not None:
             return super()._rank(views)
         most = max(views.n_features // FEATURES_A_COMPONENT, 1)
-        return min(COMPONENTS_A_CLUSTER * self._blocks(), views.n_samples, most)
+        return min(max(COMPONENTS_A_CLUSTER * self._blocks(), FEWEST_COMPONENTS), views.n_samples, most)
 
     def _for_data(self, problem: Problem, prepared: Prepared, y: Any) -> Problem:
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
