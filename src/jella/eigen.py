@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jella.arrays import Array, namespace
+from jella.rows import cache_blocks
 
 
 def lowest_eigenvectors(
@@ -28,52 +29,91 @@ def lowest_eigenvectors(
     tol : float
         Ends when the residual of every vector is at most tol times the largest entry of the diagonal.
     """
-    xp = namespace(start)
+    xp, k = namespace(start), start.shape[1]
     X = xp.linalg.qr(start)[0]
     LX = times(X)
-    X, LX, values = _ritz(xp, X, LX, start.shape[1])
+    vectors, values = _ritz(xp, X.T @ LX, k)
+    X, LX = X @ vectors, LX @ vectors
     P: Array | None = None
     scale = float(xp.max(diagonal))
     floor = max(1e-3 * scale, 1e-300)
-    precondition = 1.0 / xp.where(diagonal > floor, diagonal, xp.zeros_like(diagonal) + floor)
-    R = LX - X * values
+    precondition = (1.0 / xp.where(diagonal > floor, diagonal, xp.zeros_like(diagonal) + floor))[:, None]
+    R = _minus_product(LX, X, _diagonal(xp, values))
     size = _largest_length(xp, R)
     for _ in range(max_iter):
         if size <= tol * scale:
             break
-        S = _complement(xp, X, xp.concat([R * precondition[:, None]] + ([] if P is None else [P]), axis=1))
+        S = _complement(xp, X, _directions(xp, R, precondition, P))
         if S.shape[1] == 0:
             break
-        basis, products = xp.concat([X, S], axis=1), xp.concat([LX, times(S)], axis=1)
-        new, new_LX, new_values = _ritz(xp, basis, products, start.shape[1])
-        new_R = new_LX - new * new_values
-        new_size = _largest_length(xp, new_R)
+        LS = times(S)
+        cross = X.T @ LS
+        small = xp.concat([xp.concat([X.T @ LX, cross], axis=1), xp.concat([cross.T, S.T @ LS], axis=1)])
+        vectors, new_values = _ritz(xp, small, k)
+        new, new_LX = _combined(X, S, vectors), _combined(LX, LS, vectors)
+        R = _minus_product(new_LX, new, _diagonal(xp, new_values))
+        new_size = _largest_length(xp, R)
         if float(xp.sum(new_values)) >= float(xp.sum(values)) and new_size >= size:
             break  # rounding level: neither the values nor the residuals improve
-        P = new - X @ (X.T @ new)
-        X, LX, values, R, size = new, new_LX, new_values, new_R, new_size
+        P = _minus_product(new, X, X.T @ new)
+        X, LX, values, size = new, new_LX, new_values, new_size
     return X, values
+
+
+# every array of n rows is made block by block, without temporaries of its size
+
+
+def _minus_product(A: Array, X: Array, small: Array) -> Array:
+    """A − X @ small."""
+    made = namespace(A).empty_like(A)
+    for rows in cache_blocks(A):
+        made[rows, :] = A[rows, :] - X[rows, :] @ small
+    return made
 
 
 def _largest_length(xp: Any, R: Array) -> float:
     return float(xp.max(xp.sqrt(xp.sum(R * R, axis=0))))
 
 
-def _ritz(xp: Any, basis: Array, products: Array, k: int) -> tuple[Array, Array, Array]:
-    """The k lowest Ritz pairs of an orthonormal basis, and the operator times their vectors."""
-    small = basis.T @ products
+def _diagonal(xp: Any, values: Array) -> Array:
+    return xp.eye(values.shape[0], dtype=values.dtype, device=values.device) * values
+
+
+def _ritz(xp: Any, small: Array, k: int) -> tuple[Array, Array]:
+    """The k lowest eigenvectors and eigenvalues of the operator on an orthonormal basis."""
     values, vectors = xp.linalg.eigh(0.5 * (small + small.T))
-    return basis @ vectors[:, :k], products @ vectors[:, :k], values[:k]
+    return vectors[:, :k], values[:k]
+
+
+def _combined(X: Array, S: Array, vectors: Array) -> Array:
+    """[X S] times the vectors."""
+    upper, lower = vectors[: X.shape[1], :], vectors[X.shape[1] :, :]
+    made = namespace(X).empty_like(X)
+    for rows in cache_blocks(X):
+        made[rows, :] = X[rows, :] @ upper + S[rows, :] @ lower
+    return made
+
+
+def _directions(xp: Any, R: Array, precondition: Array, P: Array | None) -> Array:
+    """Preconditioned residuals and the last directions side by side."""
+    if P is None:
+        return R * precondition
+    made = xp.empty((R.shape[0], R.shape[1] + P.shape[1]), dtype=R.dtype, device=R.device)
+    for rows in cache_blocks(made):
+        made[rows, : R.shape[1]] = R[rows, :] * precondition[rows, :]
+        made[rows, R.shape[1] :] = P[rows, :]
+    return made
 
 
 def _complement(xp: Any, X: Array, S: Array) -> Array:
     """Orthonormal columns that span what S adds to the orthonormal X; by small Gram matrices, twice for accuracy."""
     for _ in range(2):
-        S = S - X @ (X.T @ S)
-        lengths = xp.sqrt(xp.sum(S * S, axis=0))
-        S = S / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
-        values, vectors = xp.linalg.eigh(S.T @ S)
+        S = _minus_product(S, X, X.T @ S)
+        gram = S.T @ S
+        lengths = xp.sqrt(xp.linalg.diagonal(gram))
+        lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
+        values, vectors = xp.linalg.eigh(gram / (lengths[:, None] * lengths[None, :]))
         kept = int(xp.sum(xp.astype(values > 1e3 * float(xp.finfo(S.dtype).eps), xp.int64)))
         first = values.shape[0] - kept
-        S = S @ (vectors[:, first:] / xp.sqrt(values[first:]))
+        S = S @ (vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None])
     return S

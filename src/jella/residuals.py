@@ -7,6 +7,7 @@ needs to be formed, and a sparse view stays sparse.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -43,6 +44,7 @@ class ViewData:
             self.present = like(view.mask, view.X)
         self._basis: Array | None = None
         self._product: Array | None = None
+        self._spare: list[Array] = []  # memory of residuals that are no longer needed
 
     def times(self, U: Array) -> Array:
         """X @ U, (n, r)."""
@@ -57,6 +59,12 @@ class ViewData:
     def keep_present(self, W: Array) -> Array:
         """W with the rows of absent samples set to zero."""
         return W if self.present is None else W * self.present
+
+    def room(self, user: object) -> Array:
+        """An array like X for as long as the user lives; used again after it, for fresh memory is slow."""
+        array = self._spare.pop() if self._spare else namespace(self.X).empty_like(self.X)
+        weakref.finalize(user, self._spare.append, array)
+        return array
 
     def residual(self, U: Array, W: Array) -> Residual:
         """The residual at these blocks."""
@@ -104,7 +112,7 @@ class EntryResidual:
     """Residual of a view with missing entries; formed once, block by block while the rows are in the cache."""
 
     def __init__(self, data: ViewData, U: Array, W: Array) -> None:
-        self.R = namespace(data.X).empty_like(data.X)
+        self.R = data.room(self)
         self._sqnorm = 0.0
         for rows, block in residual_blocks(data.view, U, W):
             self._sqnorm += sqnorm(block)

@@ -15,7 +15,7 @@ class Operator(Protocol):
     """A symmetric positive semi-definite matrix (m, m) by its products."""
 
     def matmul(self, B: Array) -> Array:
-        """K @ B, (m, r)."""
+        """K @ B, (m, r), in a new array that the caller may write to."""
 
 
 @dataclass(frozen=True)

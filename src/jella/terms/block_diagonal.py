@@ -14,7 +14,7 @@ from scipy import sparse
 
 from jella.arrays import Array, inner, like, namespace, sparse_times, sqnorm
 from jella.eigen import lowest_eigenvectors
-from jella.rows import row_blocks
+from jella.rows import cache_blocks, row_blocks
 from jella.terms.base import Coupling
 from jella.terms.checks import positive
 
@@ -155,8 +155,13 @@ class SelfExpression:
     def matmul(self, X: Array) -> Array:
         """Product with a block (n, r)."""
         B, W, M, T = self.state.previous, self.state.W, self.state.M, self.state.T
-        Y = X - _times(B, X) - T @ (M.T @ (W.T @ X))
-        return self.alpha * (Y - _times(B, Y) - W @ (M @ (T.T @ Y)))
+        Y, small = _times(B, X), M.T @ (W.T @ X)
+        for rows in cache_blocks(Y):
+            Y[rows, :] = X[rows, :] - Y[rows, :] - T[rows, :] @ small
+        Z, small = _times(B, Y), M @ (T.T @ Y)
+        for rows in cache_blocks(Z):
+            Z[rows, :] = self.alpha * (Y[rows, :] - Z[rows, :] - W[rows, :] @ small)
+        return Z
 
 
 def _times(affinity: Array, X: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 from jella.arrays import Array, namespace
 from jella.quadratic import Quadratic
+from jella.rows import cache_blocks
 from jella.terms.base import Coupling, LowRank, Operator, Term, is_folded
 from jella.updates.base import Update
 
@@ -71,26 +72,34 @@ def shifted_conjugate_gradients(
 ) -> Array:
     """Column j of the solution solves (K + shift_j I) x = column j of right, from column j of start."""
     xp = namespace(right)
-
-    def times(B: Array) -> Array:
-        return operator.matmul(B) + B * shifts
-
-    def dot(a: Array, b: Array) -> Array:
-        return xp.sum(a * b, axis=0)
-
-    X, R = start, right - times(start)
     tolerance = max(tolerance, 10 * float(xp.finfo(right.dtype).eps))
-    enough = tolerance**2 * dot(right, right)
-    D, size = R, dot(R, R)
+    enough = tolerance**2 * _dots(right, right)
+    X, R = xp.asarray(start, copy=True), operator.matmul(start)
+    for rows in cache_blocks(R):
+        R[rows, :] = right[rows, :] - R[rows, :] - X[rows, :] * shifts
+    D, size = xp.asarray(R, copy=True), _dots(R, R)
     for _ in range(MAX_STEPS):
         if bool(xp.all(size <= enough)):
             break
-        KD = times(D)
-        length = _ratio(xp, size, dot(D, KD))
-        X, R = X + length * D, R - length * KD
-        size, old = dot(R, R), size
-        D = R + _ratio(xp, size, old) * D
+        KD = operator.matmul(D)
+        for rows in cache_blocks(D):
+            KD[rows, :] += D[rows, :] * shifts
+        length = _ratio(xp, size, _dots(D, KD))
+        for rows in cache_blocks(D):
+            X[rows, :] += length * D[rows, :]
+            R[rows, :] -= length * KD[rows, :]
+        size, old = _dots(R, R), size
+        step = _ratio(xp, size, old)
+        for rows in cache_blocks(D):
+            D[rows, :] = R[rows, :] + step * D[rows, :]
     return X
+
+
+def _dots(A: Array, B: Array) -> Array:
+    """Inner product of every column of A with that of B."""
+    xp = namespace(A)
+    parts = [xp.sum(A[rows, :] * B[rows, :], axis=0) for rows in cache_blocks(A)]
+    return sum(parts[1:], start=parts[0])
 
 
 def _ratio(xp: Any, above: Array, below: Array) -> Array:
