@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from jella.methods.mvliv import MVLIV
     from jella.methods.pvc import PVC
     from jella.methods.sparse_bdr import SparseBDR
+    from jella.mudata import write_mudata
     from jella.oneshot import cluster, complete
     from jella.problem import Problem
     from jella.relaxation import SOR, Basic, LMaFitSOR
     from jella.result import Progress, Result
+    from jella.saving import load
 
 # public name -> module it lives in; loaded when first asked for, so that `import jella` stays quick
 _HOME = {
@@ -48,6 +50,8 @@ _HOME = {
     "LMaFitSOR": "jella.relaxation",
     "Progress": "jella.result",
     "Result": "jella.result",
+    "load": "jella.saving",
+    "write_mudata": "jella.mudata",
     "datasets": "jella",
     "metrics": "jella",
     "model_selection": "jella",
@@ -78,9 +82,11 @@ __all__ = [
     "cluster",
     "complete",
     "datasets",
+    "load",
     "metrics",
     "model_selection",
     "terms",
+    "write_mudata",
 ]
 
 

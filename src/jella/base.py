@@ -18,6 +18,7 @@ from jella.arrays import Array, like, to_numpy
 from jella.labels import kmeans, unit_rows
 from jella.scaling import Scaling
 from jella.views import Schema, Views, check_for_fit, is_single, read_views
+from jella.views.annotated import is_annotated
 from jella.views.frames import is_frame
 
 
@@ -46,6 +47,10 @@ class BaseMultiView(BaseEstimator):
     _labels_from_unit_rows = False
     #: finds the number of clusters where none is given
     _chooses_n_clusters = False
+    #: what the data may lack: 'entries' (and views), whole 'views' only, or 'nothing'
+    _may_miss = "entries"
+    #: needs memory of the order n²
+    _holds_pairs = False
 
     n_clusters: int | None
     scale: str
@@ -89,9 +94,9 @@ class BaseMultiView(BaseEstimator):
         if schema is not None and schema.is_single != is_single(X):
             got = "one array" if is_single(X) else "a collection of views"
             raise ValueError(f"expected the {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
-        # torch, cupy and masked arrays: validate_data would copy them to plain NumPy
+        # torch, cupy and masked arrays: validate_data would copy them to plain NumPy; it does not know AnnData
         foreign = (is_array_api_obj(X) and not isinstance(X, np.ndarray)) or isinstance(X, np.ma.MaskedArray)
-        if is_single(X) and not foreign:
+        if is_single(X) and not foreign and not is_annotated(X):
             X = self._checked_single(X, observed, reset)
             return read_views(X, observed, schema)
         views = read_views(X, observed, schema)
@@ -203,6 +208,26 @@ class BaseMultiView(BaseEstimator):
         known = ~np.isnan(W).any(axis=1)
         labels[known] = self.kmeans_.predict(self._for_labels(W[known]))
         return labels
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the estimator, fitted or not, to one file that `jella.load` reads and that holds no code.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, by custom with the extension .jella. One that is there is replaced when the new one is complete.
+
+        Examples
+        --------
+        >>> import os, tempfile, jella
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.jella")
+        >>> jella.MVLIV(n_components=1).fit([[1.0, 2.0], [2.0, 4.0]]).save(path)
+        >>> jella.load(path).embedding_.shape
+        (2, 1)
+        """
+        from jella.saving import save  # it knows every estimator, and they know this class
+
+        save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Values on their way in, with the names they came with; DataFrames and their alignment by index."""
+"""Values on their way in, with the names they came with; DataFrames, and alignment by the names of samples."""
 
 from __future__ import annotations
 
@@ -84,13 +84,18 @@ def read_frame(raw: Any, name: str) -> Frame:
         raise ValueError(
             f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; encode or drop them"
         )
-    if raw.index.has_duplicates:
-        twice = label(raw.index, raw.index.duplicated().argmax())
-        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row a sample")
+    check_unique(raw.index, name)
     dtype = np.float32 if all(dtype == np.float32 for dtype in map(_numpy_dtype, raw.dtypes)) else np.float64
     if raw.shape[1] and all(isinstance(dtype, pd.SparseDtype) and dtype.fill_value == 0 for dtype in raw.dtypes):
         return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=dtype), raw.index, column_names(raw))
     return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, column_names(raw))
+
+
+def check_unique(index: Any, name: str) -> None:
+    """Refuse a view that has a sample twice: which row is it?"""
+    if index.has_duplicates:
+        twice = label(index, index.duplicated().argmax())
+        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row a sample")
 
 
 def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:

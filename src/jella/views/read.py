@@ -1,7 +1,8 @@
-"""Reading what users have (arrays, lists, dicts, DataFrames, sparse arrays, NaN, masks) into Views, once."""
+"""Reading what users have (arrays, lists, dicts, DataFrames, AnnData, sparse arrays, NaN, masks) into Views, once."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from jella.arrays import Array, is_floating, namespace, to_numpy
-from jella.views.frames import Frame, align, column_order, is_frame, read_frame
+from jella.views.annotated import is_annotated, is_mudata, matrix, modalities
+from jella.views.frames import Frame, align, check_unique, column_order, is_frame, read_frame
 from jella.views.masks import dense_mask, read_mask, sparse_mask
 from jella.views.model import View, Views
 
@@ -40,11 +42,12 @@ def is_single(X: Any) -> bool:
     """Whether X is one 2-D array rather than a collection of views."""
     if isinstance(X, list | tuple):
         return len(X) > 0 and not any(_is_matrix(item) for item in X)
-    return not isinstance(X, Mapping) and (hasattr(X, "shape") or hasattr(X, "__array__"))
+    return not isinstance(X, Mapping) and not is_mudata(X) and (hasattr(X, "shape") or hasattr(X, "__array__"))
 
 
 def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[Any]]:
     """Names and raw views; with a schema, in its order and None for a view that X lacks."""
+    X = modalities(X) if is_mudata(X) else X
     if is_single(X):
         names: tuple[str, ...] = ("view",)
         raws: list[Any] = [X]
@@ -66,8 +69,9 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None) -> Vi
 
     Parameters
     ----------
-    X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, DataFrames, SciPy sparse arrays
-        NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
+    X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, DataFrames, SciPy sparse arrays, AnnData, MuData
+        NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index, AnnData and the
+        modalities of a MuData by the names of their observations.
     observed : as X, of booleans, optional
         True where a value was observed; (n,), (n, 1) or (n, d) each, None for a view that speaks for itself. What X
         holds elsewhere is not looked at. Masks of DataFrames are aligned by their names where they have some.
@@ -143,12 +147,22 @@ def _split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list
 def _read_one(raw: Any, mask: Any, name: str) -> Frame | None:
     if raw is None:
         return None
-    frame = read_frame(raw, name) if is_frame(raw) else Frame(_read_values(raw, name))
+    frame = _frame(raw, name)
     if frame.values.ndim != 2:
         raise ValueError(
             f"view {name!r} must be a 2-D array (samples x features), got {frame.values.ndim} dimension(s)"
         )
     return frame if mask is None else replace(frame, observed=read_mask(mask, frame, name))
+
+
+def _frame(raw: Any, name: str) -> Frame:
+    if is_frame(raw):
+        return read_frame(raw, name)
+    if is_annotated(raw) or is_mudata(raw):
+        values = _read_values(matrix(raw, name), name)
+        check_unique(raw.obs_names, name)
+        return Frame(values, raw.obs_names, tuple(map(str, raw.var_names)))
+    return Frame(_read_values(raw, name))
 
 
 def _read_values(raw: Any, name: str) -> Array:
@@ -218,7 +232,8 @@ def _conform(frames: list[Frame | None], schema: Schema) -> list[Frame | None]:
         if frame is not None and frame.columns and columns:
             order = column_order(frame.columns, columns)
             if order is None:
-                odd = [c for c in (*columns, *frame.columns) if frame.columns.count(c) != columns.count(c)]
+                theirs, ours = Counter(frame.columns), Counter(columns)
+                odd = [c for c in (*columns, *frame.columns) if theirs[c] != ours[c]]
                 raise ValueError(f"view {name!r} must have the {width} columns of the fit; see {odd[:3]}")
             frame = frame if frame.columns == columns else frame.take_columns(order)
         if frame is not None and frame.values.shape[1] != width:

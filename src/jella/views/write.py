@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.arrays import Array, namespace, to_numpy
+from jella.views.annotated import is_annotated, is_mudata, new_annotated, padded, with_modalities, with_more_samples
 from jella.views.fill import fill, fill_frame, fill_sparse_rows
 from jella.views.frames import column_names, column_order, is_frame
 from jella.views.model import View, Views
@@ -21,11 +22,19 @@ Estimate: TypeAlias = Callable[[int, np.ndarray | None], Array]
 
 def collect(values: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
     """One value a view in the container of X: a dict with its keys first and in its order, else a tuple or list."""
+    X = X.mod if is_mudata(X) else X
     if isinstance(X, Mapping):
         by_name = dict(zip(names, values, strict=True))
         own = {key: by_name.pop(str(key)) for key in X}
         return own | by_name
     return tuple(values) if isinstance(X, tuple) and not is_single(X) else list(values)
+
+
+def put_back(raws: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
+    """Views of the kinds that X has, in its container."""
+    if is_single(X):
+        return raws[0]
+    return with_modalities(X, collect(raws, X, names)) if is_mudata(X) else collect(raws, X, names)
 
 
 def write_views(X: Any, views: Views, estimate: Estimate, schema: Schema | None = None) -> Any:
@@ -40,16 +49,21 @@ def write_views(X: Any, views: Views, estimate: Estimate, schema: Schema | None 
         Position of a view, and the rows wanted (None: all) -> its estimated values in the user's units.
     """
     names, raws = split(X, schema)
+    new = new_annotated if any(is_annotated(raw) for raw in raws) else _new_frame
     written = [
-        _write_view(raw, view, position, estimate, views.sample_names)
+        new(to_numpy(estimate(position, None)), views.sample_names, view.feature_names)
+        if raw is None and views.sample_names is not None
+        else _write_view(raw, view, position, estimate, views.sample_names)
         for position, (raw, view) in enumerate(zip(raws, views, strict=True))
     ]
-    return written[0] if is_single(X) else collect(written, X, names)
+    return put_back(written, X, names)
 
 
 def _write_view(raw: Any, view: View, position: int, estimate: Estimate, sample_names: Any) -> Any:
     if view.is_complete:
         return _copy(raw)
+    if is_annotated(raw):
+        return _write_annotated(raw.copy() if raw.is_view else raw, view, position, estimate, sample_names)
     if sparse.issparse(raw) and view.is_rowwise:  # only the samples that lack the view are estimated
         gaps = np.flatnonzero(~np.broadcast_to(view.mask, (view.n_samples, 1))[:, 0])
         return fill_sparse_rows(raw, gaps, to_numpy(estimate(position, gaps)))
@@ -58,20 +72,19 @@ def _write_view(raw: Any, view: View, position: int, estimate: Estimate, sample_
 
 def _copy(raw: Any) -> Any:
     if not array_api_compat.is_array_api_obj(raw) or isinstance(raw, np.ndarray):
-        return raw.copy() if is_frame(raw) or sparse.issparse(raw) else np.array(raw, subok=True)
+        return raw.copy() if is_frame(raw) or is_annotated(raw) or sparse.issparse(raw) else np.array(raw, subok=True)
     return namespace(raw).asarray(raw, copy=True)
 
 
 def _write_one(raw: Any, view: View, values: Array, sample_names: Any) -> Any:
     if raw is None:
-        return values if sample_names is None else _new_frame(to_numpy(values), view, sample_names)
+        return values
     return _write_frame(raw, view, to_numpy(values), sample_names) if is_frame(raw) else fill(raw, view.mask, values)
 
 
 def _write_frame(raw: Any, view: View, values: np.ndarray, sample_names: Any) -> Any:
     """The frame's own rows and columns in their order, then the samples it lacked."""
-    rows = sample_names.get_indexer(raw.index)
-    lacked = np.setdiff1d(np.arange(len(sample_names)), rows)
+    rows, lacked = _own_and_lacked(raw.index, sample_names)
     index = raw.index
     if lacked.size:
         index = raw.index.append(sample_names[lacked]).set_names(raw.index.names)
@@ -81,7 +94,29 @@ def _write_frame(raw: Any, view: View, values: np.ndarray, sample_names: Any) ->
     return fill_frame(raw, index, mask[chosen], values[chosen])
 
 
-def _new_frame(values: np.ndarray, view: View, sample_names: Any) -> Any:
+def _write_annotated(raw: Any, view: View, position: int, estimate: Estimate, sample_names: Any) -> Any:
+    """The AnnData's own observations and variables in their order, then the observations it lacked."""
+    own, lacked = _own_and_lacked(raw.obs_names, sample_names)
+    order = np.concatenate([own, lacked])
+    columns = np.asarray(column_order(view.feature_names or (), tuple(map(str, raw.var_names))))
+    mask = np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1]))[order]
+    X = padded(raw.X, lacked.size)
+    if sparse.issparse(X) and view.is_rowwise:  # only the samples that lack the view are estimated
+        gaps = np.flatnonzero(~mask[:, 0])
+        X = fill_sparse_rows(X, gaps, to_numpy(estimate(position, order[gaps]))[:, columns])
+    else:
+        mask = mask if view.is_rowwise else mask[:, columns]
+        X = fill(X, mask, to_numpy(estimate(position, None))[np.ix_(order, columns)])
+    return with_more_samples(raw, X, sample_names[lacked])
+
+
+def _own_and_lacked(index: Any, sample_names: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of a view's samples among all, in its order; and of the others."""
+    own = sample_names.get_indexer(index)
+    return own, np.setdiff1d(np.arange(len(sample_names)), own)
+
+
+def _new_frame(values: np.ndarray, sample_names: Any, feature_names: tuple[str, ...] | None) -> Any:
     import pandas as pd
 
-    return pd.DataFrame(values, index=sample_names, columns=view.feature_names)
+    return pd.DataFrame(values, index=sample_names, columns=feature_names)

@@ -1,0 +1,168 @@
+"""What a model may hold besides plain values and arrays: each kind by name, its parts, and how parts become it again.
+
+A file names kinds and never code: what is not in these tables is neither written nor read.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+
+from jella.completion.lagrangian import Penalty
+from jella.methods.daimc import unit_column_sums
+from jella.problem import Blocks, Problem
+from jella.registry import concrete_subclasses
+from jella.relaxation import Relaxation
+from jella.result import Result, Sweep
+from jella.scaling import Scaling, ViewScale
+from jella.spectral import ClusterPath
+from jella.terms import Support
+from jella.terms.block_diagonal import BlockState
+from jella.terms.part import Part
+from jella.terms.sample_norm import RobustState
+from jella.views import Schema, View, Views
+
+#: records that fitted models are made of
+RECORDS: tuple[type, ...] = (
+    Blocks,
+    BlockState,
+    ClusterPath,
+    Penalty,
+    Problem,
+    Result,
+    RobustState,
+    Scaling,
+    Schema,
+    Sweep,
+    View,
+    Views,
+    ViewScale,
+)
+#: functions of the library that a problem may hold
+FUNCTIONS: dict[str, Any] = {"unit_column_sums": unit_column_sums}
+
+
+class UnsaveableError(Exception):
+    """A value that a model file cannot keep; its text says what the value is."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value: its name in files, the parts of one, and one from its parts, given by keyword."""
+
+    name: str
+    apart: Callable[[Any], dict[str, Any]]
+    together: Callable[..., Any]
+    #: an object that several attributes hold is written once
+    shared: bool = False
+
+
+def constructed(cls: type) -> Kind:
+    """The kind of a class whose objects keep what they were made from under the names of its parameters."""
+    names = tuple(inspect.signature(cls).parameters)
+    return Kind(cls.__name__, lambda value: {name: getattr(value, name) for name in names}, cls)
+
+
+def texts_apart(array: np.ndarray) -> dict[str, Any]:
+    """Text of an array of objects, in order."""
+    values = array.ravel().tolist()
+    if not all(type(value) is str for value in values):
+        raise UnsaveableError("an array of objects that are not all text")
+    return {"values": values, "shape": list(array.shape)}
+
+
+def texts_together(values: list[str], shape: list[int]) -> np.ndarray:
+    """The array of objects again."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def csr_apart(matrix: sparse.csr_array) -> dict[str, Any]:
+    """The three arrays of a sparse array, and its shape."""
+    return {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": list(matrix.shape)}
+
+
+def csr_together(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: list[int]) -> sparse.csr_array:
+    """The sparse array, its indices checked one by one."""
+    matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
+    # compiled products trust the indices: one out of range would reach into foreign memory
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def function_apart(function: Any) -> dict[str, Any]:
+    """The name of one of FUNCTIONS."""
+    name = function.__name__
+    if FUNCTIONS.get(name) is not function:
+        raise UnsaveableError(f"the function {name}")
+    return {"name": name}
+
+
+def support_apart(support: Support) -> dict[str, Any]:
+    """The starting weights of the pairs, each once: a support reads the upper triangle alone."""
+    shape = support.n_samples, support.n_samples
+    return {"weights": sparse.csr_array((support.start, (support.rows, support.columns)), shape=shape)}
+
+
+def kmeans_apart(model: KMeans) -> dict[str, Any]:
+    """Centres, labels and the settings that are plain values."""
+    return {
+        "centers": model.cluster_centers_,
+        "labels": model.labels_,
+        "inertia": model.inertia_,
+        "n_iter": model.n_iter_,
+        "n_init": model.n_init,
+        "seed": model.random_state if isinstance(model.random_state, int) else None,
+    }
+
+
+def kmeans_together(
+    centers: np.ndarray, labels: np.ndarray, *, inertia: float, n_iter: int, n_init: int, seed: int | None
+) -> KMeans:
+    """A k-means that predicts with the given centres."""
+    # a fit to as many points as clusters sets what predict needs beside the centres, whatever scikit-learn calls it
+    points = np.arange(centers.size, dtype=centers.dtype).reshape(centers.shape)
+    model = KMeans(centers.shape[0], init=points, n_init=1).fit(points)
+    model.set_params(init="k-means++", n_init=n_init, random_state=seed)
+    model.cluster_centers_, model.labels_ = centers, labels
+    model.inertia_, model.n_iter_ = inertia, n_iter
+    return model
+
+
+#: arrays of objects, which NumPy would pickle
+TEXTS = Kind("texts", texts_apart, texts_together)
+#: NumPy's own scalars
+SCALAR = Kind("scalar", lambda value: {"array": np.asarray(value)}, lambda array: array[()])
+
+#: kinds of Python, SciPy, scikit-learn, and those of the library that are not rebuilt from their parameters
+SPECIAL: dict[type, Kind] = {
+    float: Kind("float", lambda value: {"text": repr(value)}, lambda text: float(text)),
+    bytes: Kind("bytes", lambda value: {"hex": value.hex()}, lambda hex: bytes.fromhex(hex)),
+    tuple: Kind("tuple", lambda value: {"items": list(value)}, lambda items: tuple(items)),
+    dict: Kind(
+        "dict",
+        lambda value: {"keys": list(value), "values": list(value.values())},
+        lambda keys, values: dict(zip(keys, values, strict=True)),
+    ),
+    FunctionType: Kind("function", function_apart, lambda name: FUNCTIONS[name]),
+    sparse.csr_array: Kind("csr_array", csr_apart, csr_together),
+    KMeans: Kind("KMeans", kmeans_apart, kmeans_together),
+    Support: Kind("Support", support_apart, Support),
+}
+
+
+@cache
+def kinds_by_type() -> dict[type, Kind]:
+    """Every kind but those of NumPy and pandas, by the exact type of its values."""
+    parts = [*concrete_subclasses(Part), *concrete_subclasses(Relaxation)]
+    ours = [cls for cls in parts if cls.__module__.startswith("jella.")]
+    return {**{cls: constructed(cls) for cls in (*RECORDS, *ours)}, **SPECIAL}

@@ -1,0 +1,106 @@
+"""AnnData and MuData, in and out. They are told by what they offer; their packages are imported to make new ones."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.arrays import Array
+
+
+def is_mudata(X: Any) -> bool:
+    """Whether X is a MuData: several modalities, each with observations of its own."""
+    # asked of the class, for a DataFrame may have a column of any name
+    return all(hasattr(type(X), name) for name in ("mod", "obs_names", "var_names"))
+
+
+def is_annotated(raw: Any) -> bool:
+    """Whether raw is an AnnData: one matrix X whose observations and variables have names."""
+    return all(hasattr(type(raw), name) for name in ("X", "obs_names", "var_names"))
+
+
+def modalities(mdata: Any) -> Mapping[str, Any]:
+    """The AnnData objects of a MuData by name."""
+    if mdata.axis == 1:
+        raise ValueError("expected a MuData whose modalities share observations, got axis=1; make one with axis=0")
+    return mdata.mod
+
+
+def matrix(raw: Any, name: str) -> Any:
+    """The values of an AnnData, which must be there and in memory."""
+    if is_mudata(raw):
+        raise ValueError(
+            f"expected an AnnData for view {name!r}, got a MuData; pass its modalities as views themselves"
+        )
+    if raw.isbacked:
+        raise ValueError(
+            f"expected view {name!r} in memory, got an AnnData that is backed by a file; read it without backed=True"
+        )
+    if raw.X is None:
+        raise ValueError(f"expected values in X of view {name!r}, got none; set X, for example to one of its layers")
+    return raw.X
+
+
+def with_values(raw: Any, X: Any) -> Any:
+    """A copy of an AnnData with other values."""
+    out = raw.copy()
+    out.X = X
+    return out
+
+
+def with_more_samples(raw: Any, X: Any, lacked: Any) -> Any:
+    """An AnnData with other values, those of more samples among them; all else is missing for these.
+
+    Parameters
+    ----------
+    X : values of the own observations and then of those it lacked
+    lacked : pandas Index
+    """
+    if not len(lacked):
+        return with_values(raw, X)
+    import anndata
+    import pandas as pd
+
+    # without X and raw, which would be copied for nothing
+    aligned = {name: dict(getattr(raw, name)) for name in ("obsm", "varm", "obsp", "varp", "layers")}
+    own = anndata.AnnData(obs=raw.obs, var=raw.var, uns=deepcopy(raw.uns), **aligned)
+    more = anndata.AnnData(obs=pd.DataFrame(index=lacked), var=raw.var[[]])
+    keep: dict[str, Any] = {"merge": "first", "uns_merge": "first", "pairwise": True}
+    out = anndata.concat([own, more], join="outer", fill_value=float("nan"), **keep)
+    out.X = X
+    return out
+
+
+def new_annotated(X: Array, sample_names: Any, feature_names: Any) -> Any:
+    """An AnnData of values and names alone."""
+    import pandas as pd
+    from anndata import AnnData
+
+    columns = None if feature_names is None else pd.DataFrame(index=list(feature_names))
+    return AnnData(X, obs=pd.DataFrame(index=sample_names), var=columns)
+
+
+def padded(X: Any, n_more: int) -> Any:
+    """The values of an AnnData, dense or sparse, with rows of zeros after them."""
+    if not n_more:
+        return X
+    shape = (n_more, X.shape[1])
+    if sparse.issparse(X):
+        return type(X)(sparse.vstack([X, sparse.csr_array(shape, dtype=X.dtype)]))
+    return np.concatenate([X, np.zeros(shape, dtype=X.dtype)])
+
+
+def with_modalities(mdata: Any, parts: Mapping[str, Any]) -> Any:
+    """A MuData of other modalities, with what the given one says of all observations and variables."""
+    import mudata
+
+    aligned = {name: getattr(mdata, name).copy() for name in ("obsm", "varm", "obsp", "varp", "obsmap", "varmap")}
+    common = {"obs": mdata.obs.copy(), "var": mdata.var.copy(), "uns": deepcopy(mdata.uns), "axis": mdata.axis}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names and of its future, which it said of the given one already
+        return mudata.MuData(dict(parts), **common, **aligned)
