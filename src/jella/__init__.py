@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jella._version import __version__
 
 if TYPE_CHECKING:
-    from jella import datasets, metrics, model_selection, terms
+    from jella import datasets, experiments, io, metrics, model_selection, report, terms
     from jella.completion import RPCA, RRMC
     from jella.consensus import MIC, RAMC
     from jella.methods.daimc import DAIMC
@@ -53,8 +53,11 @@ _HOME = {
     "load": "jella.saving",
     "write_mudata": "jella.mudata",
     "datasets": "jella",
+    "experiments": "jella",
+    "io": "jella",
     "metrics": "jella",
     "model_selection": "jella",
+    "report": "jella",
     "terms": "jella",
 }
 
@@ -82,9 +85,12 @@ __all__ = [
     "cluster",
     "complete",
     "datasets",
+    "experiments",
+    "io",
     "load",
     "metrics",
     "model_selection",
+    "report",
     "terms",
     "write_mudata",
 ]

@@ -8,14 +8,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from jella.arrays import Array, to_numpy
-from jella.filled import feature_means
 from jella.methods.sparse_bdr import SparseBDR
-from jella.model_selection.held_out import HeldOut
+from jella.model_selection.against_mean import Errors, errors_against_mean
 from jella.spectral import modularity
-from jella.views import Views, read_views, write_views
+from jella.views import Views, read_views
 
 #: cluster sizes that a repr lists
 SHOWN_SIZES = 10
@@ -266,7 +264,7 @@ def complete(
     completed = model.complete(views, observed=observed)
     lacking, left = _n_missing(read_views(views, observed)), len(model.dropped_)
     widths = dict(zip(model.view_names_in_, model._schema.n_features, strict=True))
-    ours, means = _held_out(model, views, observed) if estimate_error else (None, None)
+    ours, means = _errors(model, views, observed) if estimate_error else (None, None)
     return Completion(
         views=completed,
         n_filled={name: count - left * widths[name] for name, count in lacking.items()},
@@ -279,46 +277,11 @@ def complete(
     )
 
 
-Errors = tuple[float, dict[str, float]]
-
-
-def _held_out(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | tuple[None, None]:
-    """Errors on hidden values, of all and by view: of the model and of means; None after Ctrl-C."""
-    held_out = HeldOut(random_state=model.random_state)
-
-    def errors(completed: Any, hidden: Any) -> Errors:
-        pooled = held_out.score(X, completed, hidden, observed=observed)
-        return pooled, held_out.score(X, completed, hidden, observed=observed, by_view=True)
-
+def _errors(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | tuple[None, None]:
     try:
-        ((holed, hidden),) = held_out.split(X, observed)
-        if _interrupted(model) or _interrupted(trial := _without_choice(model).fit(holed)):
-            return None, None
-        return errors(trial.complete(holed), hidden), errors(_mean_filled(holed), hidden)
+        return errors_against_mean(model, X, observed)
     except ValueError as error:
         raise ValueError(f"the error cannot be estimated: {error}; or pass estimate_error=False") from error
-
-
-def _without_choice(model: SparseBDR) -> SparseBDR:
-    """A clone that embeds and completes alike, but is given as many clusters as it has blocks: choosing takes long."""
-    blocks = model._blocks()
-    return clone(model).set_params(n_clusters=blocks, n_init=1) if blocks <= model._kept_labels.size else clone(model)
-
-
-def _interrupted(model: SparseBDR) -> bool:
-    return model.result_.stop_reason == "interrupted"
-
-
-def _mean_filled(X: Any) -> Any:
-    """X with every missing entry at the mean of its feature."""
-    views = read_views(X)
-    means = [to_numpy(feature_means(view)) for view in views]
-
-    def estimate(v: int, rows: np.ndarray | None) -> np.ndarray:
-        n = views.n_samples if rows is None else rows.size
-        return np.broadcast_to(means[v], (n, means[v].size))
-
-    return write_views(X, views, estimate)
 
 
 def _n_missing(views: Views) -> dict[str, int]:

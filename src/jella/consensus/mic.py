@@ -102,6 +102,8 @@ class MIC(LabelsMixin, BaseTransformer):
     (200,)
     """
 
+    _may_miss = "views"
+
     def __init__(
         self,
         n_clusters: int | None = None,

@@ -95,6 +95,8 @@ class RAMC(ClusterMixin, BaseMultiView):
     # the method finds the weights of the views itself
     view_weights = None
 
+    _may_miss = "nothing"
+
     def __init__(
         self,
         n_clusters: int | None = None,

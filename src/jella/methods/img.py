@@ -51,6 +51,8 @@ class IMG(BaseClusterer):
     (200, 200)
     """
 
+    _holds_pairs = True
+
     def __init__(
         self,
         n_clusters: int | None = None,

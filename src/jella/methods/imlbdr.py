@@ -73,6 +73,8 @@ class IMLBDR(BaseClusterer):
     ((200, 200), (200, 10))
     """
 
+    _holds_pairs = True
+
     def __init__(
         self,
         n_clusters: int | None = None,

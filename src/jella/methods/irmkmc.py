@@ -56,6 +56,8 @@ class IRMKMC(BaseClusterer):
     view_weights = None
     solver = "basic"
 
+    _may_miss = "views"
+
     def __init__(
         self,
         n_clusters: int | None = None,

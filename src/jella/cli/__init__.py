@@ -1,0 +1,1 @@
+"""The command `jella`: one module a command, `main` brings them together."""

@@ -1,0 +1,82 @@
+"""Fill in the missing values and write the views in the format of DATA, with an estimate of the error.
+
+OUT gets completed/ and run.json. Observed values are written as they were read. The error is measured on observed
+values that are hidden from a second fit, and compared with filling in the mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from jella.cli.data import data_arguments, read_data
+from jella.cli.fitting import fit, make_model, method_arguments
+from jella.cli.output import check_output, output_arguments, output_folder, write_run
+from jella.cli.words import percent, table
+
+HELP = "the missing values filled in, with an estimate of the error"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What to read, where to write."""
+    data_arguments(parser)
+    method_arguments(parser)
+    output_arguments(parser)
+    parser.add_argument("--no-error", action="store_true", help="no estimate of the error, which takes a second fit")
+
+
+def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """Read, fit, complete, write."""
+    from jella.io import write_views
+    from jella.model_selection.against_mean import errors_against_mean, interrupted
+    from jella.views import read_views
+
+    place = check_output(options)
+    dataset = read_data(options)
+    model = make_model(options)
+    if not hasattr(model, "complete"):
+        raise ValueError(f"expected a method that completes, got {options.method}; `jella methods` tells which do")
+    model = fit(model, dataset.views)
+    read = read_views(dataset.views)
+    lacking = {view.name: view.n_samples * view.n_features - view.n_observed() for view in read}
+    record: dict[str, Any] = {
+        "data": dataset.name,
+        "samples": read.n_samples,
+        "method": type(model).__name__,
+        "filled": lacking,
+        "interrupted": interrupted(model),
+    }
+    if not options.no_error and not record["interrupted"]:
+        ours, means = errors_against_mean(model, dataset.views)
+        if ours is not None and means is not None:
+            record |= {
+                "error": ours[0],
+                "mean_error": means[0],
+                "error_by_view": ours[1],
+                "mean_error_by_view": means[1],
+            }
+    with output_folder(place) as folder:
+        write_views(model.complete(dataset.views), folder / "completed", like=dataset)
+        write_run(folder, options, record)
+    return _text(record, read, place), record
+
+
+def _text(record: dict[str, Any], read: Any, place: Any) -> str:
+    rows = [("view", "filled", "share", "error", "of the mean")]
+    for view in read:
+        errors = [record.get(kind, {}).get(view.name, np.nan) for kind in ("error_by_view", "mean_error_by_view")]
+        share = percent(record["filled"][view.name], view.n_samples * view.n_features)
+        rows.append(
+            (view.name, str(record["filled"][view.name]), share, *(f"{e:.3f}" if e == e else "-" for e in errors))
+        )
+    lines = table(rows, "<>>>>")
+    if "error" in record:
+        lines.append(
+            f"error on hidden values, in standard deviations of a feature: {record['error']:.3f}; "
+            f"of the mean: {record['mean_error']:.3f}"
+        )
+    if record["interrupted"]:
+        lines.append("interrupted: the results are those of the last accepted sweep")
+    return "\n".join([*lines, f"written to {place}"])

@@ -1,0 +1,79 @@
+"""Options from a TOML file: top-level ones for every command, those in a table for the command of its name."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentParser]) -> None:
+    """Make the values of the file named by --config the defaults of the command that was called."""
+    path = _path(words)
+    command = next((word for word in words if word in commands), None)
+    if path is None or command is None:
+        return
+    values = _read(path)
+    tables = {name: values.pop(name) for name in list(values) if name in commands}
+    parser = commands[command]
+    known = {action.dest: action for action in parser._actions if action.dest not in ("help", "config")}
+    everywhere = {action.dest for other in commands.values() for action in other._actions}
+    given = {_dest(name): value for name, value in values.items()}
+    unknown = sorted(set(given) - everywhere)
+    own = {_dest(name): value for name, value in tables.get(command, {}).items()}
+    unknown += sorted(set(own) - set(known))
+    if unknown:
+        raise ValueError(f"expected options of jella in {path!r}, got {unknown}; jella {command} --help lists them")
+    chosen = {name: value for name, value in given.items() if name in known} | own
+    parser.set_defaults(**{name: _checked(known[name], value, path) for name, value in chosen.items()})
+
+
+def _path(words: Sequence[str]) -> str | None:
+    for number, word in enumerate(words):
+        if word == "--config" and number + 1 < len(words):
+            return words[number + 1]
+        if word.startswith("--config="):
+            return word.partition("=")[2]
+    return None
+
+
+def _read(path: str) -> dict[str, Any]:
+    import tomllib
+
+    with open(path, "rb") as file:
+        try:
+            return tomllib.load(file)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ValueError(f"expected a TOML file, got {path!r}, which is none ({error}); mend it") from None
+
+
+def _dest(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _checked(action: argparse.Action, value: Any, path: str) -> Any:
+    """The value as the command line would have made it."""
+    if isinstance(action.const, bool):
+        if not isinstance(value, bool):
+            raise ValueError(
+                f"expected true or false for {action.dest!r} in {path!r}, got {value!r}; write one of them"
+            )
+        return value
+    if isinstance(value, Mapping):
+        return [f"{name}={one}" for name, one in value.items()]
+    many = action.nargs in ("*", "+") or isinstance(action, argparse._AppendAction)
+    values = value if isinstance(value, list) else [value]
+    read = [_of_type(action, one, path) for one in values]
+    return read if many else read[0]
+
+
+def _of_type(action: argparse.Action, value: Any, path: str) -> Any:
+    if action.type is None:
+        return str(value)
+    try:
+        found = action.type(str(value))  # type: ignore[operator]
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        raise ValueError(f"expected a value of {action.dest!r} in {path!r}, got {value!r} ({error}); mend it") from None
+    if action.choices is not None and found not in action.choices:
+        raise ValueError(f"expected {action.dest!r} among {list(action.choices)} in {path!r}, got {value!r}; mend it")
+    return found

@@ -1,0 +1,110 @@
+"""Choosing and fitting a method for the commands that do."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+import time
+import warnings
+from typing import Any
+
+from jella.progress import as_time
+
+_QUIET = 0.2  # seconds between two drawings
+
+
+def method_arguments(parser: argparse.ArgumentParser, default: str = "sparse-bdr") -> None:
+    """--method and its parameters."""
+    group = parser.add_argument_group("method")
+    group.add_argument("--method", default=default, help=f"as `jella methods` lists them (default {default})")
+    group.add_argument(
+        "--set",
+        dest="set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the method, e.g. --set n_neighbors=12; may be given several times",
+    )
+
+
+def n_clusters(text: str) -> int | None:
+    """The value of -k: a number, or None for 'auto'."""
+    if text == "auto":
+        return None
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 or auto, got {text!r}")
+    return count
+
+
+def make_model(options: argparse.Namespace, k: int | None = None) -> Any:
+    """The estimator that the options name, unfitted."""
+    from jella.catalogue import find_method
+
+    method = find_method(options.method)
+    known = method.kind().get_params()
+    given = {"random_state": options.seed} if "random_state" in known else {}
+    if "n_clusters" in known:
+        if k is None and method.clusters and options.command == "cluster" and not method.kind._chooses_n_clusters:
+            raise ValueError(f"expected a number of clusters for {method.command_name}, got auto; pass -k NUMBER")
+        given["n_clusters"] = k
+    for text in options.set:
+        name, equals, value = text.partition("=")
+        if not equals or name not in known:
+            raise ValueError(
+                f"expected --set NAME=VALUE with a parameter of {method.name} ({', '.join(sorted(known))}), "
+                f"got {text!r}; mend it"
+            )
+        given[name] = _value(value)
+    if not options.quiet and "callback" in known:
+        given["callback"] = SweepLine()
+    return method.kind(**given)
+
+
+def fit(model: Any, views: Any) -> Any:
+    """Fit; what the fit warns of is said once, in a line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(views)
+    line = getattr(model, "callback", None)
+    if isinstance(line, SweepLine):
+        line.close()
+        for warning in {str(one.message) for one in caught}:
+            print(f"jella: note: {' '.join(warning.split())}", file=sys.stderr)
+        model.set_params(callback=None)
+    return model
+
+
+class SweepLine:
+    """A callback that says how far a fit is, drawn over itself on a terminal and silent elsewhere."""
+
+    def __init__(self) -> None:
+        self.shown = 0.0
+        self.drawn = False
+
+    def __call__(self, progress: Any) -> None:
+        """Draw."""
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - self.shown > _QUIET:
+            left = progress.seconds / progress.n_iter * (progress.max_iter - progress.n_iter)
+            text = f"sweep {progress.n_iter} of at most {progress.max_iter}, objective {progress.objective:.6g}"
+            sys.stderr.write(f"\r\x1b[K{text}, at most {as_time(left)} left")
+            sys.stderr.flush()
+            self.shown, self.drawn = now, True
+
+    def close(self) -> None:
+        """Wipe the line."""
+        if self.drawn:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _value(text: str) -> Any:
+    """A Python literal where it is one, else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

@@ -1,0 +1,108 @@
+"""What DATA holds: views, sizes, what is missing and how, scale, and which methods can run on it."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from jella.cli.data import data_arguments, read_data
+from jella.cli.words import percent, table
+
+HELP = "views, sizes, what is missing, and which methods can run"
+SHOWN_PATTERNS = 8
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What to read."""
+    data_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """Read and describe."""
+    from jella.catalogue import methods
+    from jella.views import read_views
+
+    dataset = read_data(options)
+    views = read_views(dataset.views)
+    record = {
+        "data": dataset.name,
+        "samples": views.n_samples,
+        "named": views.sample_names is not None and views.sample_names.dtype.kind not in "iu",
+        "views": [_describe(view) for view in views],
+        "patterns": _patterns(views),
+        "classes": None if dataset.labels is None else _classes(dataset.labels),
+        "methods": {m.command_name: m.obstacle(views) for m in methods().values()},
+        "notes": list(dataset.notes),
+    }
+    return _text(record), record
+
+
+def _describe(view: Any) -> dict[str, Any]:
+    from jella.arrays import to_numpy
+
+    values = view.X.data if view.is_sparse else to_numpy(view.X)[np.broadcast_to(to_numpy(view.mask), view.X.shape)]
+    present = view.presence()
+    return {
+        "name": view.name,
+        "features": view.n_features,
+        "kind": "sparse" if view.is_sparse else "dense",
+        "samples_without": int((~present).sum()),
+        "entries": view.n_samples * view.n_features,
+        "missing": view.n_samples * view.n_features - view.n_observed(),
+        "minimum": float(values.min(initial=0.0)) if view.is_sparse else float(values.min()),
+        "median": float(np.median(values)) if values.size else 0.0,
+        "maximum": float(values.max()) if values.size else 0.0,
+        "whole_numbers": bool((values == np.round(values)).all()),
+    }
+
+
+def _patterns(views: Any) -> list[dict[str, Any]]:
+    """Which views samples have, and how many have each combination."""
+    presence = views.presence()
+    counts = Counter(map(tuple, presence.tolist()))
+    return [
+        {"lacks": [name for name, there in zip(views.names, pattern, strict=True) if not there], "samples": count}
+        for pattern, count in counts.most_common()
+    ]
+
+
+def _classes(labels: Any) -> dict[str, int]:
+    values = labels.dropna() if hasattr(labels, "dropna") else labels
+    names, counts = np.unique(np.asarray(values), return_counts=True)
+    return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
+
+
+def _text(record: dict[str, Any]) -> str:
+    n = record["samples"]
+    lines = [f"{record['data']}: {n} samples{', named' if record['named'] else ''}, {len(record['views'])} views", ""]
+    rows = [("view", "features", "kind", "without it", "missing entries", "minimum", "median", "maximum")]
+    for view in record["views"]:
+        kind = view["kind"] + (", whole numbers" if view["whole_numbers"] else "")
+        missing = percent(view["missing"], view["entries"])
+        numbers = (f"{view[name]:.4g}" for name in ("minimum", "median", "maximum"))
+        rows.append((view["name"], str(view["features"]), kind, percent(view["samples_without"], n), missing, *numbers))
+    lines += [*table(rows, "<><>>>>>"), "", *_pattern_lines(record["patterns"])]
+    if record["classes"]:
+        shown = ", ".join(f"{name} {count}" for name, count in list(record["classes"].items())[:10])
+        more = f" and {len(record['classes']) - 10} more" if len(record["classes"]) > 10 else ""
+        lines += ["", f"labels: {len(record['classes'])} classes ({shown}{more}); used to score only"]
+    can = [name for name, why in record["methods"].items() if why is None]
+    lines += ["", "can run: " + ", ".join(can)]
+    lines += [f"cannot: {name} ({why})" for name, why in record["methods"].items() if why is not None]
+    if record["notes"]:
+        lines += ["", *(f"note: {note}" for note in record["notes"])]
+    return "\n".join(lines)
+
+
+def _pattern_lines(patterns: list[dict[str, Any]]) -> list[str]:
+    lines = []
+    for pattern in patterns[:SHOWN_PATTERNS]:
+        what = "lack " + ", ".join(pattern["lacks"]) if pattern["lacks"] else "have every view"
+        lines.append(f"{pattern['samples']:>8d} samples {what}")
+    if len(patterns) > SHOWN_PATTERNS:
+        rest = sum(pattern["samples"] for pattern in patterns[SHOWN_PATTERNS:])
+        lines.append(f"{rest:>8d} samples with {len(patterns) - SHOWN_PATTERNS} other patterns")
+    return lines

@@ -1,0 +1,47 @@
+"""The methods there are, and what each can handle."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from jella.cli.words import table
+
+HELP = "what methods there are, and what each can handle"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """None of its own."""
+
+
+def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """A line a method."""
+    from jella.catalogue import methods
+
+    def mark(yes: bool) -> str:
+        return "yes" if yes else "-"
+
+    rows: list[tuple[str, ...]] = [
+        ("method", "may miss", "negative values", "clusters", "completes", "new samples", "memory")
+    ]
+    records = []
+    for method in methods().values():
+        may = {"entries": "views and entries", "views": "whole views", "nothing": "nothing"}[method.missing]
+        abilities = (method.signed, method.clusters, method.completes, method.embeds_new)
+        rows.append((method.command_name, may, *map(mark, abilities), "n × n" if method.pairs else "n"))
+        records.append(
+            {
+                "name": method.command_name,
+                "class": method.name,
+                "summary": method.summary,
+                "may_miss": method.missing,
+                "negative_values": method.signed,
+                "clusters": method.clusters,
+                "completes": method.completes,
+                "new_samples": method.embeds_new,
+                "holds_pairs": method.pairs,
+            }
+        )
+    lines = table(rows, "<<<<<<<")
+    lines += ["", *(f"{m['name']:12s}{m['summary']}." for m in records)]
+    return "\n".join(lines), {"methods": records}

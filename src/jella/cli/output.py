@@ -1,0 +1,100 @@
+"""The folder OUT: written beside its place under another name, and put there when it is whole."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TABLE_FORMATS = ("csv", "parquet")
+
+
+def output_arguments(parser: argparse.ArgumentParser) -> None:
+    """-o OUT and what goes into it."""
+    group = parser.add_argument_group("output")
+    group.add_argument("-o", "--output", metavar="OUT", help="folder for the results; must not be there yet")
+    group.add_argument("--overwrite", action="store_true", help="replace OUT where it is there")
+    group.add_argument(
+        "--tables", choices=TABLE_FORMATS, default="csv", help="format of labels and embedding (default csv)"
+    )
+
+
+def check_output(options: argparse.Namespace) -> Path:
+    """Where OUT is; refused before any work where it must not be written."""
+    if not options.output:
+        raise ValueError("expected a folder for the results, got none; pass -o OUT")
+    place = Path(options.output)
+    if place.exists() and not options.overwrite:
+        raise ValueError(f"expected a new folder for the results, got {str(place)!r}, which exists; pass --overwrite")
+    if place.exists() and not (place.is_dir() and (not any(place.iterdir()) or (place / "run.json").exists())):
+        raise ValueError(
+            f"expected a folder of earlier results to replace, got {str(place)!r}, which is none; name another"
+        )
+    return place
+
+
+@contextmanager
+def output_folder(place: Path) -> Iterator[Path]:
+    """A folder to write into; it becomes `place` when all went well, and leaves nothing when it did not."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{place.name}-", suffix=".part", dir=place.parent))
+    try:
+        yield part
+        part.chmod(0o755)
+        if place.exists():
+            old = part.with_suffix(".old")
+            os.replace(place, old)
+            os.replace(part, place)
+            shutil.rmtree(old)
+        else:
+            os.replace(part, place)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | np.ndarray], kind: str) -> Path:
+    """Columns of equal length as a table."""
+    path = folder / f"{name}.{kind}"
+    if kind == "parquet":
+        from jella.io.errors import need
+
+        need("pyarrow", "parquet")
+        need("pandas", "pandas").DataFrame(dict(columns)).to_parquet(path, index=False)
+        return path
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True))
+    return path
+
+
+def write_run(folder: Path, options: argparse.Namespace, record: Mapping[str, Any]) -> None:
+    """run.json: command, versions, options and summary; what makes a folder one of ours."""
+    from jella.experiments.measuring import describe_environment
+
+    kept = {
+        name: value for name, value in vars(options).items() if name not in ("command_line", "json", "quiet", "debug")
+    }
+    run = {
+        "command": options.command_line,
+        "options": kept,
+        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
+        "versions": describe_environment(),
+        "summary": dict(record),
+    }
+    (folder / "run.json").write_text(json.dumps(run, indent=2, default=str) + "\n", encoding="utf-8")
+
+
+def sample_column(names: Any, n_samples: int) -> list[Any]:
+    """Names of the samples, or their positions."""
+    return list(range(n_samples)) if names is None else [str(name) for name in names]

@@ -1,0 +1,56 @@
+"""Embed new samples with a saved model, and find their clusters and missing values.
+
+DATA has the views of the fit, or some of them, with the same features. OUT gets the embedding, the clusters where the
+model can tell them, completed/ (the views of DATA), predicted/ (views that DATA lacks) and run.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from jella.cli.data import data_arguments, read_data
+from jella.cli.output import check_output, output_arguments, output_folder, sample_column, write_run, write_table
+
+HELP = "embedding, clusters and missing values of new samples, from a saved model"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The model, what to read, where to write."""
+    parser.add_argument("model", metavar="MODEL", help="model.jella, or a folder that `jella cluster` wrote")
+    data_arguments(parser)
+    output_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """Load, read, transform, write."""
+    from jella.arrays import to_numpy
+    from jella.cli.report import load_model
+    from jella.io import write_views
+    from jella.views import read_views
+
+    place = check_output(options)
+    model = load_model(options.model)
+    if not hasattr(model, "transform"):
+        raise ValueError(f"expected a model that embeds new samples, got {type(model).__name__}; fit another method")
+    dataset = read_data(options)
+    W = np.asarray(to_numpy(model.transform(dataset.views)))
+    samples = sample_column(read_views(dataset.views, schema=model._schema).sample_names, len(W))
+    record = {"data": dataset.name, "samples": len(W), "method": type(model).__name__}
+    with output_folder(place) as folder:
+        columns = {str(head): W[:, j] for j, head in enumerate(model.get_feature_names_out())}
+        write_table(folder, "embedding", {"sample": samples, **columns}, options.tables)
+        if hasattr(model, "predict"):
+            labels = model.predict(dataset.views)
+            write_table(folder, "labels", {"sample": samples, "cluster": labels}, options.tables)
+            record["sizes"] = np.bincount(labels[labels >= 0]).tolist()
+        if hasattr(model, "complete"):
+            completed = model.complete(dataset.views)
+            write_views({name: completed.pop(name) for name in dataset.views}, folder / "completed", like=dataset)
+            if completed:
+                write_views(completed, folder / "predicted")
+        write_run(folder, options, record)
+    written = ", ".join(sorted(path.name for path in place.iterdir()))
+    return f"{len(W)} samples of {dataset.name} by {record['method']}\nwritten to {place}: {written}", record

@@ -1,0 +1,112 @@
+"""The paper's protocol: unit samples, holes, k-means twenty times, NMI, adjusted Rand index and RMSE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.arrays import to_numpy
+from jella.datasets.incomplete import make_incomplete
+from jella.experiments.cell import Cell
+from jella.experiments.contenders import CONTENDERS, Contender
+from jella.labels import kmeans
+from jella.metrics import adjusted_rand, nmi
+
+Views = dict[str, Any]
+N_KMEANS = 20
+
+
+def compute(cell: Cell, views: Mapping[str, Any], labels: Any) -> dict[str, Any]:
+    """What the cell asks for.
+
+    Parameters
+    ----------
+    cell : Cell
+    views : mapping of name to complete arrays (n, d_v)
+    labels : array (n,)
+
+    Returns
+    -------
+    dict
+        For 'cluster' nmi, ari, n_iter and, where the method completes, rmse (missing entries) and rmse_all (all); for
+        'hold-out' error; for 'converge' objective (one value a sweep), n_iter, stopped_by, fit_seconds.
+    """
+    contender = CONTENDERS[cell.method]
+    chosen = {name: views[name] for name in (cell.views or views)}
+    norms = sample_norms(chosen)
+    raw = contender.raw(dict(cell.parameters))
+    true = chosen if raw else scaled_samples(chosen, norms)
+    holed = true
+    if cell.rate > 0:
+        holed = make_incomplete(true, cell.rate, cell.setting, random_state=cell.seed)
+    model = contender.make(len(np.unique(labels)), cell.seed, **dict(cell.parameters))
+    if cell.task == "hold-out":
+        from jella.model_selection import HeldOut, held_out_error
+
+        return {"error": held_out_error(model, holed, HeldOut(random_state=cell.seed))}
+    model.fit(holed)
+    if cell.task == "converge":
+        result = model.result_
+        took = {"n_iter": result.n_iter, "stopped_by": result.stop_reason, "fit_seconds": result.seconds}
+        return {"objective": result.objective.tolist(), **took}
+    out = scores(model, contender, labels, cell.seed)
+    if cell.rate > 0 and hasattr(model, "complete"):
+        completed = model.complete(holed)
+        out |= _errors(true, completed, holed, norms if raw else dict.fromkeys(chosen))
+    return out
+
+
+def scores(model: Any, contender: Contender, labels: Any, seed: int) -> dict[str, Any]:
+    """Agreement of the clusters with the truth; of k-means, the mean over 20 single starts."""
+    truth = np.asarray(labels)
+    found = [np.asarray(model.labels_)]
+    if contender.kmeans:
+        W = model._for_labels(to_numpy(model.embedding_))
+        found = [kmeans(W, model.n_clusters, 1, seed % 2**31 + start).labels_ for start in range(N_KMEANS)]
+    out = {
+        "nmi": float(np.mean([nmi(truth, one) for one in found])),
+        "ari": float(np.mean([adjusted_rand(truth, one) for one in found])),
+    }
+    result = getattr(model, "result_", None)
+    return out if result is None else out | {"n_iter": result.n_iter, "stopped_by": result.stop_reason}
+
+
+def sample_norms(views: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Norm of every sample in every view, (n,); 1 for empty samples."""
+    norms = {}
+    for name, X in views.items():
+        squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.sum(np.square(X), axis=1)
+        found = np.sqrt(np.asarray(squares).ravel())
+        norms[name] = np.where(found > 0, found, 1.0)
+    return norms
+
+
+def scaled_samples(views: Mapping[str, Any], norms: Mapping[str, np.ndarray]) -> Views:
+    """Every sample divided by its norm."""
+    return {
+        name: sparse.csr_array(sparse.diags_array(1.0 / norms[name]) @ X)
+        if sparse.issparse(X)
+        else X / norms[name][:, None]
+        for name, X in views.items()
+    }
+
+
+def _errors(true: Views, completed: Any, holed: Views, norms: Mapping[str, np.ndarray | None]) -> dict[str, float]:
+    """RMSE at unit samples, over the entries that were missing and over all."""
+    squares, missing, entries = 0.0, 0, 0
+    for name, X in true.items():
+        gone = np.isnan(_dense(holed[name]))
+        error = _dense(completed[name]) - _dense(X)
+        norm = norms[name]
+        if norm is not None:
+            error = error / norm[:, None]
+        squares += float(np.sum(error[gone] ** 2))
+        missing, entries = missing + int(gone.sum()), entries + gone.size
+    return {"rmse": float(np.sqrt(squares / missing)), "rmse_all": float(np.sqrt(squares / entries))}
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)

@@ -1,0 +1,110 @@
+"""The paper's tables and figures: find the data, run what is missing, draw."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from jella.experiments.draw import draw
+from jella.experiments.paper import ARTEFACTS, QUICK, Plan, cells_of, embedded
+from jella.experiments.runner import load_dataset, run
+
+
+def reproduce(
+    names: Iterable[str] = ("all",),
+    folder: str | os.PathLike[str] = "reproduced",
+    *,
+    data: str | os.PathLike[str] | None = None,
+    sets: Iterable[str] | None = None,
+    quick: bool = False,
+    compute: bool = True,
+    n_jobs: int = 1,
+    progress: bool = True,
+    note: str = "",
+) -> Reproduced:
+    """Run the paper's experiments and draw their tables and figures.
+
+    Parameters
+    ----------
+    names : iterable of str, default=('all',)
+        What to make: keys of `jella.experiments.ARTEFACTS`, or 'all'.
+    folder : path, default='reproduced'
+        Where the outputs go, with `results.jsonl`: every result so far. A run that was stopped goes on from there.
+    data : path, optional
+        Folder with the data sets; the environment variable JELLA_DATA by default. Without any, the digits that come
+        with scikit-learn stand in for them.
+    sets : iterable of str, optional
+        Only these data sets.
+    quick : bool, default=False
+        Small sets, two repetitions, two rates, two combinations of weights.
+    compute : bool, default=True
+        False draws from what the folder has.
+    n_jobs : int, default=1
+        Cells at a time.
+    progress : bool, default=True
+    note : str, optional
+        How this was called, for the captions.
+
+    Returns
+    -------
+    Reproduced
+    """
+    wanted = _known(names)
+    found = look_for(QUICK if quick else Plan(), data, sets)
+    load = partial(load_dataset, folder=None if data is None else os.fspath(data))
+
+    def view_names(name: str) -> tuple[str, ...]:
+        return tuple(load(name)[0])
+
+    file = Path(folder) / "results.jsonl"
+    if compute:
+        run(cells_of(wanted, found.plan, view_names), file, load=load, n_jobs=n_jobs, progress=progress)
+    written = draw(wanted, file, folder, plan=found.plan, view_names=view_names, note=note)
+    return replace(found, written=tuple(written))
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What was run on what, and written where.
+
+    Attributes
+    ----------
+    plan : Plan
+    missing : dict of name to str
+        Data sets of the paper that are not there, and why.
+    notes : tuple of str
+        What differs between the data sets that are there and the paper's.
+    written : tuple of paths
+    """
+
+    plan: Plan
+    missing: dict[str, str]
+    notes: tuple[str, ...]
+    written: tuple[Path, ...] = ()
+
+
+def look_for(plan: Plan, data: str | os.PathLike[str] | None, sets: Iterable[str] | None = None) -> Reproduced:
+    """The plan on the data sets that are there; on the embedded digits where none is."""
+    from jella.datasets import load
+    from jella.io import DataError
+
+    wanted = plan.datasets if sets is None else [name for name in plan.datasets if name in set(sets)]
+    there, missing, notes = [], {}, []
+    for name in wanted:
+        try:
+            notes += [f"{name}: {note}" for note in load(name, data).notes]
+            there.append(name)
+        except DataError as error:
+            missing[name] = str(error)
+    return Reproduced(plan.only(there) if there else embedded(plan), missing, tuple(notes))
+
+
+def _known(names: Iterable[str]) -> list[str]:
+    wanted = list(dict.fromkeys(names))
+    unknown = [name for name in wanted if name not in (*ARTEFACTS, "all")]
+    if unknown or not wanted:
+        raise ValueError(f"expected names among {(*ARTEFACTS, 'all')}, got {unknown}; pass some of these")
+    return list(ARTEFACTS) if "all" in wanted else wanted

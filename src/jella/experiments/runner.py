@@ -1,0 +1,116 @@
+"""Run the cells that a results file lacks, in parallel, every one written as it ends."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from jella.experiments.cell import Cell
+from jella.experiments.measuring import describe_environment, forget_peak_memory, peak_memory
+from jella.experiments.protocol import compute
+from jella.experiments.results_file import ResultsFile
+from jella.progress import ProgressLine
+
+Load = Callable[[str], tuple[Mapping[str, Any], Any]]
+
+
+def run(
+    cells: Iterable[Cell],
+    results: str | os.PathLike[str],
+    *,
+    load: Load | None = None,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> dict[str, dict[str, Any]]:
+    """Compute what is not there yet, and return all results of the cells.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        A grid; its order is the order of the work.
+    results : path
+        A file of results, made or gone on with. Every finished cell is appended at once, failures with their message;
+        a cell that the file has is not computed again, unless it failed.
+    load : callable name -> (views, labels), optional
+        Where data sets come from; `jella.datasets.load` by default.
+    n_jobs : int, default=1
+        Cells at a time, as in joblib.
+    progress : bool, default=True
+        Say on standard error what is done and how long the rest may take.
+
+    Returns
+    -------
+    dict of key to result
+        For each cell, in the order of the cells.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from jella.experiments import Cell, run
+    >>> cell = Cell("digits-150", "missing-view", 0.3, 0, "MVL-IV")
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "results.jsonl"
+    >>> result = run([cell], file, progress=False)[cell.key]
+    >>> bool(0.3 < result["nmi"] <= 1)
+    True
+    """
+    from sklearn.utils.parallel import Parallel, delayed
+
+    wanted = list(dict.fromkeys(cells))
+    file = ResultsFile(results)
+    done = file.results()
+    todo = [cell for cell in wanted if "failed" in done.get(cell.key, {"failed": ""})]
+    environment = describe_environment()
+    if todo and environment["environment"] not in file.environments():
+        file.append(environment)
+    with ProgressLine(len(todo), "cells", enabled=progress) as line:
+        jobs = (delayed(measure)(cell, load or load_dataset) for cell in todo)
+        for record in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+            file.append({**record, "environment": environment["environment"]})
+            line.step(f"{record['dataset']} {record['method']}", failed="failed" in record)
+    file.tidy()
+    found = file.results()
+    return {cell.key: found[cell.key] for cell in wanted}
+
+
+@lru_cache(maxsize=2)
+def load_dataset(name: str, folder: str | None = None) -> tuple[Mapping[str, Any], Any]:
+    """Views and labels of a data set, read once a process; 'digits-150' are the first 150 of the embedded digits."""
+    from jella import datasets
+
+    base, _, first = name.partition("-") if name.startswith("digits") else (name, "", "")
+    data = datasets.load(base, folder)
+    stop = int(first) if first else None
+    return {view: X[:stop] for view, X in data.views.items()}, data.labels[:stop]
+
+
+def measure(cell: Cell, load: Load) -> dict[str, Any]:
+    """The cell's result, or why it failed, with what it took."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # hundreds of fits would each say that they stopped at max_iter
+        views, labels = load(cell.dataset)
+        forget_peak_memory()
+        started, cpu = time.perf_counter(), time.process_time()
+        try:
+            found = compute(cell, views, labels)
+        except Exception as error:  # a failure is a result, and shown
+            found = {"failed": f"{type(error).__name__}: {error}"}
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
+    took = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mib": peak_memory() / 2**20}
+    return {**cell.as_dict(), **_rounded(found), **_rounded(took)}
+
+
+def _rounded(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Six digits are more than any score or time means; files stay small."""
+
+    def short(value: Any) -> Any:
+        if isinstance(value, list):
+            return [short(one) for one in value]
+        return float(f"{value:.6g}") if isinstance(value, float | np.floating) else value
+
+    return {name: short(value) for name, value in record.items()}

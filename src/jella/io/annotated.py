@@ -1,0 +1,107 @@
+"""Annotated matrices: .h5ad (anndata), one view, and .h5mu (mudata), one view a modality."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.io.dataset import Dataset, Options, is_sparse_frame
+from jella.io.errors import DataError, need, some
+
+
+def read_h5ad(path: Path, options: Options) -> Dataset:
+    """The matrix X, samples and features named; a column of obs as labels."""
+    stored = load_annotated(path)
+    labels, notes = _labels([stored.obs], options, path)
+    return Dataset(path.stem, {path.stem: _view(stored, path.stem)}, labels, notes=notes)
+
+
+def read_h5mu(path: Path, options: Options) -> Dataset:
+    """The matrix X of every modality; a column of obs, common or of a modality, as labels."""
+    stored = load_annotated(path)
+    parts = {str(name): part for name, part in stored.mod.items()}
+    if not parts:
+        raise DataError(f"expected modalities in {path.name}, got none; store one a view")
+    labels, notes = _labels([stored.obs, *(part.obs for part in parts.values())], options, path)
+    return Dataset(path.stem, {name: _view(part, name) for name, part in parts.items()}, labels, notes=notes)
+
+
+def load_annotated(path: Path) -> Any:
+    """The AnnData or MuData object of a file."""
+    is_mudata = path.suffix.lower() == ".h5mu"
+    reader = need("mudata", "mudata").read_h5mu if is_mudata else need("anndata", "mudata").read_h5ad
+    try:
+        with warnings.catch_warnings():  # of names that it makes unique, and of its own future
+            warnings.simplefilter("ignore")
+            return reader(path)
+    except Exception as error:  # HDF5 and both packages have kinds of their own
+        raise DataError(
+            f"expected annotated matrices in {path.name}, got a damaged or cut off file ({error}); fetch it again"
+        ) from error
+
+
+def write_annotated(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
+    """The object of the source with the values of the views as its matrices X."""
+    with warnings.catch_warnings():  # as in reading
+        warnings.simplefilter("ignore")
+        _write(views, path, load_annotated(source))
+
+
+def _write(views: dict[str, Any], path: Path, stored: Any) -> None:
+    if not hasattr(stored, "mod"):
+        (view,) = views.values()
+        _with_values(stored, view).write_h5ad(path)
+        return
+    parts = {name: _with_values(part, views[name]) if name in views else part for name, part in stored.mod.items()}
+    if all(parts[name] is stored.mod[name] for name in parts):
+        stored.write_h5mu(path)
+        return
+    whole = need("mudata", "mudata").MuData(parts)
+    whole.obs = whole.obs.join(stored.obs[[c for c in stored.obs if c not in whole.obs]])
+    whole.write_h5mu(path)
+
+
+def _with_values(stored: Any, view: Any) -> Any:
+    """The same annotations with other values; samples that were not there come last, without annotations."""
+    known = view.index.isin(stored.obs_names)
+    names = stored.obs_names.append(view.index[~known])
+    values = view.reindex(names)
+    X = sparse.csr_matrix(values.sparse.to_coo()) if is_sparse_frame(view) else values.to_numpy()
+    if known.all():
+        stored.X = X
+        return stored
+    made = need("anndata", "mudata").AnnData(X, obs=stored.obs.reindex(names), var=stored.var)
+    made.uns = stored.uns
+    return made
+
+
+def _view(stored: Any, name: str) -> Any:
+    pd = need("pandas", "pandas")
+    if stored.X is None:
+        raise DataError(f"expected a matrix X in {name!r}, got none; store the values there")
+    if not stored.obs_names.is_unique:
+        raise DataError(f"expected each sample once in {name!r}, got one twice; make the names unique")
+    dtype = np.float32 if stored.X.dtype == np.float32 else np.float64
+    names: dict[str, Any] = {"index": pd.Index(stored.obs_names), "columns": pd.Index(stored.var_names)}
+    if sparse.issparse(stored.X):
+        return pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(stored.X, dtype=dtype), **names)
+    return pd.DataFrame(np.asarray(stored.X, dtype=dtype), **names)
+
+
+def _labels(tables: list[Any], options: Options, path: Path) -> tuple[Any, tuple[str, ...]]:
+    """The named column of the first table that has it."""
+    offered = list(dict.fromkeys(str(column) for table in tables for column in table.columns))
+    if options.labels is None:
+        return None, (f"Columns that labels= can name: {some(offered)}.",) if offered else ()
+    for table in tables:
+        if options.labels in table.columns:
+            column = table[options.labels]
+            return column.astype(object if column.dtype == "category" else column.dtype), ()
+    raise DataError(
+        f"expected labels={options.labels!r} to name a column of obs in {path.name}, got another name; there are "
+        f"{some(offered) or 'none'}"
+    )

@@ -1,0 +1,45 @@
+"""Parquet and Feather tables, through pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jella.io.dataset import Options
+from jella.io.errors import DataError, need
+from jella.io.put_back import merged
+from jella.io.tables import Table, find_ids
+
+
+def read_parquet(path: Path, options: Options) -> Table:
+    """A Parquet table."""
+    return Table(path.stem, load_columnar(path))
+
+
+def read_feather(path: Path, options: Options) -> Table:
+    """A Feather table."""
+    return Table(path.stem, load_columnar(path))
+
+
+def load_columnar(path: Path) -> Any:
+    """The stored DataFrame, with its index where it has one."""
+    pd = need("pandas", "pandas")
+    need("pyarrow", "parquet")
+    reader: Callable[[Path], Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
+    try:
+        return reader(path)
+    except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
+        raise DataError(
+            f"expected a table in {path.name}, got bytes that are damaged or cut off; fetch it again"
+        ) from error
+
+
+def write_columnar(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
+    """The table of the source with the values of the only view."""
+    (view,) = views.values()
+    frame = merged(find_ids(Table(source.stem, load_columnar(source)), options), view)
+    if path.suffix.lower() == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_feather(path)

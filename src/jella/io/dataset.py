@@ -1,0 +1,183 @@
+"""What was read: views, labels, and what was decided on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.io.errors import DataError, some
+from jella.views.frames import is_frame
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read a file; what each means is said in `jella.io.read`."""
+
+    labels: str | None = None
+    samples: str = "auto"
+    id_column: str | None = None
+    missing: tuple[str, ...] = ()
+    non_numeric: str = "error"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set came from, and how it was read."""
+
+    path: Path | tuple[Path, ...]
+    options: Options
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
+class Dataset:
+    """Views of the same samples, as they were stored, and what was decided while reading them.
+
+    Attributes
+    ----------
+    name : str
+    views : dict of str to array, CSR array or DataFrame
+        Samples are rows. Views with sample names are DataFrames: they need not have the same samples, and the
+        estimators align them by name.
+    labels : 1-D array, Series indexed by sample name, or None
+    notes : tuple of str
+        One sentence for each decision.
+    source : Source or None
+        What `write_views` needs to know of the files.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jella.io import Dataset
+    >>> Dataset("two", {"left": np.eye(3), "right": np.ones((3, 1))}, np.array([0, 0, 1]))
+    Dataset 'two': 3 samples, 2 views
+      left   (3, 3)  array
+      right  (3, 1)  array
+      labels  2 classes
+    """
+
+    name: str
+    views: dict[str, Any]
+    labels: Any = None
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    source: Source | None = field(default=None, kw_only=True)
+
+    @property
+    def sample_names(self) -> Any:
+        """Names of all samples, an Index, or the range of their positions.
+
+        In the order of the labels where these are named, then in that of the views.
+        """
+        frames = [view for view in self.views.values() if is_frame(view)]
+        if not frames:
+            return range(max((view.shape[0] for view in self.views.values()), default=0))
+        known = frames[0].index
+        for frame in frames[1:]:
+            known = known.append(frame.index[~frame.index.isin(known)])
+        if not hasattr(self.labels, "index"):
+            return known
+        first = self.labels.index[self.labels.index.isin(known)]
+        return first.append(known[~known.isin(first)])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of different labels; missing ones do not count."""
+        labels = [] if self.labels is None else np.asarray(self.labels).tolist()
+        return len({label for label in labels if label is not None and label == label})
+
+    def as_arrays(self) -> Dataset:
+        """The same values as plain arrays: every view on all samples, with NaN rows for samples that it lacks.
+
+        Sparse views stay sparse. Samples come in the order of `sample_names`. Labels become an array.
+        """
+        if not any(is_frame(view) for view in self.views.values()):
+            return self
+        index = self.sample_names
+        views = {name: _on(view, index) for name, view in self.views.items()}
+        labels = self.labels.reindex(index).to_numpy() if hasattr(self.labels, "reindex") else self.labels
+        if labels is not None and labels.dtype == object and all(isinstance(label, str) for label in labels):
+            labels = labels.astype(str)
+        return replace(self, views=views, labels=labels)
+
+    def __repr__(self) -> str:
+        n = len(self.sample_names)
+        width = max(map(len, self.views), default=0)
+        shapes = {name: str(tuple(int(s) for s in view.shape)) for name, view in self.views.items()}
+        shape_width = max(map(len, shapes.values()), default=0)
+        lines = [f"Dataset {self.name!r}: {n} samples, {len(self.views)} view{'s' * (len(self.views) != 1)}"]
+        for name, view in self.views.items():
+            line = f"  {name:<{width}}  {shapes[name]:<{shape_width}}  {_kind(view)}{_missing(view, n)}"
+            lines.append(line)
+        if self.labels is not None:
+            lines.append(f"  labels  {self.n_classes} classes")
+        lines += [f"  - {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def checked(dataset: Dataset) -> Dataset:
+    """The data set, unless a view has less than two samples, no features, or features without any value."""
+    for name, view in dataset.views.items():
+        n, d = view.shape
+        if n < 2 or d == 0:
+            raise DataError(
+                f"expected two samples and one feature at least, got the shape {(n, d)} for view {name!r} of "
+                f"{dataset.name!r}; leave this view out"
+            )
+        empty = _never_observed(view)
+        if empty:
+            raise DataError(
+                f"expected a value in every column, got {len(empty)} without any in view {name!r} of "
+                f"{dataset.name!r} ({some(empty)}); take these columns out"
+            )
+    return dataset
+
+
+def _never_observed(view: Any) -> list[str]:
+    if sparse.issparse(view):
+        return []
+    if is_frame(view):
+        return [str(column) for column in view.columns[view.isna().all(axis=0).to_numpy()]]
+    return [str(j) for j in np.flatnonzero(np.isnan(view).all(axis=0))]
+
+
+def _on(view: Any, index: Any) -> Any:
+    """A view on the samples of an index, NaN where it has none."""
+    if not is_frame(view):
+        return view
+    positions = view.index.get_indexer(index)
+    if is_sparse_frame(view):
+        values = sparse.csr_array(view.sparse.to_coo())
+        lacking = sparse.csr_array(np.full((1, view.shape[1]), np.nan, dtype=values.dtype))
+        return sparse.csr_array(sparse.vstack([values, lacking], format="csr")[positions])
+    single = all(dtype == np.float32 for dtype in view.dtypes)
+    values = view.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
+    out = values[positions]
+    out[positions < 0] = np.nan
+    return out
+
+
+def is_sparse_frame(view: Any) -> bool:
+    """Whether all columns of a DataFrame are sparse."""
+    return view.shape[1] > 0 and all(hasattr(dtype, "subtype") for dtype in set(view.dtypes))
+
+
+def _kind(view: Any) -> str:
+    if is_frame(view):
+        return "sparse table" if is_sparse_frame(view) else "table"
+    return "sparse" if sparse.issparse(view) else "array"
+
+
+def _missing(view: Any, n: int) -> str:
+    """Share of the entries on all n samples that are missing."""
+    entries = n * view.shape[1]
+    absent = (n - view.shape[0]) * view.shape[1]
+    if sparse.issparse(view):
+        absent += int(np.isnan(view.data).sum())
+    elif is_frame(view):
+        absent += 0 if is_sparse_frame(view) else int(view.isna().to_numpy().sum())
+    else:
+        absent += int(np.isnan(view).sum())
+    return f"  {absent / entries:.1%} missing" if absent else ""

@@ -1,0 +1,164 @@
+"""Text tables: comma, tab, semicolon, bar or space between the columns."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jella.io.dataset import Options
+from jella.io.errors import DataError, need
+from jella.io.tables import Table, is_id_name, is_unnamed
+
+_DELIMITERS = (",", "\t", ";", "|", " ")
+_SNIFFED = 50  # lines that must agree on a delimiter
+
+#: what cells of a missing value hold, besides what the user says
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "n/a", "null", "NULL", "None", "#N/A", "<NA>")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """The cells of a text table, as text."""
+
+    delimiter: str
+    header: list[str] | None
+    rows: list[list[str]]
+
+    @property
+    def leads_with_ids(self) -> bool:
+        """Whether the rows have one cell more than the header, as R writes row names."""
+        return self.header is not None and len(self.rows[0]) == len(self.header) + 1
+
+
+def read_delimited(path: Path, options: Options) -> Table:
+    """The numbers and texts of a table; what may be sample ids stays text."""
+    pd = need("pandas", "pandas")
+    text = load_text(path)
+    missing = {*MISSING, *options.missing}
+    columns = [list(cells) for cells in zip(*text.rows, strict=True)]
+    ids = columns.pop(0) if text.leads_with_ids else None
+    candidate = None if ids is not None else _id_candidate(text, options)
+    data = {j: _column(cells, missing, as_text=j == candidate) for j, cells in enumerate(columns)}
+    frame = pd.DataFrame(data, index=ids)
+    return Table(path.stem, frame.set_axis(column_names(text), axis=1))
+
+
+def column_names(text: TextTable) -> list[str]:
+    """Names of the columns: a second 'a' is called 'a.1', and columns without a header are counted from 0."""
+    if text.header is None:
+        return [str(j) for j in range(len(text.rows[0]))]
+    seen: dict[str, int] = {}
+    names = []
+    for name in text.header:
+        names.append(f"{name}.{seen[name]}" if name in seen else name)
+        seen[name] = seen.get(name, 0) + 1
+    return names
+
+
+def _column(cells: list[str], missing: set[str], as_text: bool) -> Any:
+    """Whole numbers, floats with NaN, or texts with NaN: the first that takes all cells."""
+    complete = missing.isdisjoint(cells)
+    if not as_text and "_" not in ",".join(cells):  # Python would read '1_2' as 12
+        with suppress(ValueError, OverflowError):
+            if complete:
+                return np.array(list(map(int, cells)), dtype=np.int64)
+        with suppress(ValueError):
+            there = cells if complete else ["nan" if cell in missing else cell for cell in cells]
+            return np.array(list(map(float, there)))
+    return [np.nan if cell in missing else cell for cell in cells]
+
+
+def load_text(path: Path) -> TextTable:
+    """All cells of a text table, which must have rows of one length."""
+    lines = _lines(path)
+    delimiter = _sniff(lines[:_SNIFFED])
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
+    except csv.Error as error:
+        raise DataError(f"expected a table of short cells in {path.name}, got {error}; check its separators") from None
+    header = rows.pop(0) if _is_header(rows) else None
+    if not rows:
+        raise DataError(f"expected rows below the header of {path.name}, got none; add the samples")
+    width = len(rows[0]) if header is None or len(rows[0]) == len(header) + 1 else len(header)
+    for number, row in enumerate(rows):
+        if len(row) != width:
+            raise DataError(
+                f"expected {width} cells in every row of {path.name}, got {len(row)} in row {number + 1}; "
+                "the file is cut off or its separators differ"
+            )
+    if header is not None and width > len(header) and not any(row[-1] for row in rows):
+        raise DataError(
+            f"expected {len(header)} cells in every row of {path.name}, got a separator at their ends; cut it"
+        )
+    return TextTable(delimiter, header, rows)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(
+            f"expected a text table, got bytes in {path.name} that are no UTF-8; save it as UTF-8"
+        ) from None
+    if "\0" in text:
+        raise DataError(f"expected a text table, got binary data in {path.name}; give it the ending of its format")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise DataError(f"expected a table, got the empty file {path.name}; fetch it again")
+    return lines
+
+
+def _sniff(lines: list[str]) -> str:
+    """The delimiter that cuts all lines into equally many cells, most of them; a header may have one less."""
+    best, most = "", 1
+    for delimiter in _DELIMITERS:
+        try:
+            head, *widths = [len(row) for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True)]
+        except csv.Error:  # cells beyond its limit: not this delimiter
+            continue
+        width = widths[0] if widths else head
+        agree = len(set(widths)) <= 1 and (head == width or (head == width - 1 and width > 2))
+        if agree and width > most:
+            best, most = delimiter, width
+    if best:
+        return best
+    counts = {delimiter: lines[0].count(delimiter) for delimiter in _DELIMITERS[:-1]}
+    return max(counts, key=lambda delimiter: counts[delimiter])
+
+
+def _id_candidate(text: TextTable, options: Options) -> int | None:
+    """The position of the column that may hold sample ids, which must stay text: '001' is not 1."""
+    header = text.header or []
+    if text.leads_with_ids or len(text.rows[0]) < 2:
+        return None
+    if options.id_column is not None:
+        return header.index(options.id_column) if options.id_column in header else None
+    there = [row[0] for row in text.rows[:_SNIFFED] if row[0] not in (*MISSING, *options.missing)]
+    is_text = 2 * sum(not _is_number(cell) for cell in there) > len(there)
+    return 0 if is_text or (header and (is_unnamed(header[0]) or is_id_name(header[0]))) else None
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    """Whether the first row names columns: by texts beyond the column of ids, or by a count from 0 or 1."""
+    first = rows[0]
+    if len(first) == 1 and not _is_number(first[0]):
+        return first not in rows[1:]  # a label that comes again is no name
+    rest = first if all(_is_number(cell) for cell in first) else first[1:]
+    if is_id_name(first[0]) or not all(_is_number(cell) for cell in rest):
+        return True
+    numbers = [float(cell) for cell in rest]
+    counted = numbers[0] in (0, 1) and numbers == [numbers[0] + j for j in range(len(numbers))]
+    return counted and (len(numbers) > 1 or is_unnamed(first[0]))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell

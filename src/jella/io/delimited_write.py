@@ -1,0 +1,64 @@
+"""Writing text tables: the text of every cell stays unless its value changed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jella.io.dataset import Options
+from jella.io.delimited import TextTable, column_names, load_text, read_delimited
+from jella.io.put_back import Rows
+from jella.io.tables import Table, find_ids
+
+
+def write_delimited(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
+    """The table of the source with the values of the only view."""
+    (view,) = views.values()
+    text, table = load_text(source), find_ids(read_delimited(source, options), options)
+    rows = Rows.of(table, view)
+    columns = _columns(text, table, view, rows)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=text.delimiter, lineterminator="\n")
+        if text.header is not None:
+            new = [str(column) for column in view.columns if column not in table.frame]
+            writer.writerow([*text.header, *new])
+        writer.writerows(zip(*columns, strict=True))
+
+
+def _columns(text: TextTable, table: Table, view: Any, rows: Rows) -> list[list[str]]:
+    """Columns of cells: those of the file in their order, then those that only the view has."""
+    cells = [list(column) for column in zip(*text.rows, strict=True)]
+    names = column_names(text)
+    ids = [str(name) for name in view.index[rows.extra]]
+    out = []
+    if text.leads_with_ids:
+        out.append(cells.pop(0) + ids)
+    for name, column in zip(names, cells, strict=True):
+        if name in view:
+            out.append(_filled(column, table.frame[name].to_numpy(), view[name].to_numpy(), rows))
+        else:
+            out.append(column + (ids if name == table.id_column else [""] * len(ids)))
+    blank = [""] * len(text.rows)
+    nothing = np.full(len(text.rows), np.nan)
+    out += [_filled(blank, nothing, view[c].to_numpy(), rows) for c in view.columns if c not in table.frame]
+    return out
+
+
+def _filled(cells: list[str], old: np.ndarray, new: np.ndarray, rows: Rows) -> list[str]:
+    """Cells whose value is the old one as they were, others written anew, and the further samples."""
+    now = new[rows.positions]
+    same = (rows.positions < 0) | (old == now) | (np.isnan(old) & np.isnan(now))
+    out = list(cells)
+    for i in np.flatnonzero(~same):
+        out[i] = _text(now[i])
+    return out + [_text(new[position]) for position in rows.extra]
+
+
+def _text(value: Any) -> str:
+    """The shortest text that reads as the same number; nothing for NaN."""
+    if value != value:
+        return ""
+    return str(int(value)) if isinstance(value, int | np.integer) else repr(float(value))

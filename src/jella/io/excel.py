@@ -1,0 +1,73 @@
+"""Excel workbooks, through openpyxl: each sheet is a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jella.io.dataset import Options
+from jella.io.delimited import MISSING
+from jella.io.errors import DataError, need
+from jella.io.put_back import Rows
+from jella.io.tables import Table, find_ids
+
+
+def read_sheets(path: Path, options: Options) -> list[Table]:
+    """One table a sheet that is not empty."""
+    sheets = load_sheets(path, options)
+    return [Table(str(name), frame) for name, frame in sheets.items() if frame.size]
+
+
+def load_sheets(path: Path, options: Options) -> dict[str, Any]:
+    """The sheets of a workbook, by name."""
+    pd = need("pandas", "pandas")
+    need("openpyxl", "excel")
+    try:
+        frames = pd.read_excel(
+            path, sheet_name=None, engine="openpyxl", na_values=[*MISSING, *options.missing], keep_default_na=False
+        )
+    except ImportError:  # an openpyxl too old for this pandas
+        raise
+    except Exception as error:  # zip, XML and openpyxl each have kinds of their own
+        raise DataError(
+            f"expected a workbook in {path.name}, got bytes that are damaged or cut off; fetch it again"
+        ) from error
+    return {name: frame.set_axis([str(c) for c in frame.columns], axis=1) for name, frame in frames.items()}
+
+
+def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
+    """The workbook of the source, its formats too, with the values of the views in their sheets."""
+    frames = load_sheets(source, options)
+    book = need("openpyxl", "excel").load_workbook(source)
+    for name, view in views.items():
+        _put(book[name], find_ids(Table(name, frames[name]), options), view)
+    for sheet in book.worksheets:
+        for cell in (cell for row in sheet.iter_rows() for cell in row):
+            if isinstance(cell.value, float) and float(f"{cell.value:.16g}") != cell.value:
+                cell.value, cell.data_type = repr(cell.value), "n"  # openpyxl itself writes 16 digits only
+    book.save(path)
+
+
+def _put(sheet: Any, table: Table, view: Any) -> None:
+    """Values of a view into the cells below the header that do not hold them yet; new samples and columns come last."""
+    rows = Rows.of(table, view)
+    lines = np.arange(len(rows.order)) + 2
+    columns = list(table.frame.columns)
+    if rows.extra.size:
+        _set_column(sheet, columns.index(table.id_column) + 1, lines[len(table.frame) :], list(view.index[rows.extra]))
+    there = rows.order >= 0
+    for name in view.columns:
+        if name not in columns:
+            columns.append(name)
+            sheet.cell(1, len(columns), str(name))
+        values = view[name].to_numpy()[rows.order[there]].tolist()
+        _set_column(sheet, columns.index(name) + 1, lines[there], values)
+
+
+def _set_column(sheet: Any, column: int, lines: np.ndarray, values: list[Any]) -> None:
+    for line, value in zip(lines.tolist(), values, strict=True):
+        cell = sheet.cell(line, column)
+        if cell.value != value:
+            cell.value = None if value != value else value

@@ -1,0 +1,101 @@
+"""NumPy archives: one array a view, labels and sample names beside them."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.io.dataset import Dataset, Options, is_sparse_frame
+from jella.io.errors import DataError, need
+from jella.io.layout import find_layout
+from jella.io.stored import stored_like
+from jella.views.frames import is_frame
+
+
+def read_npz(path: Path, options: Options) -> Dataset:
+    """Views and labels of a NumPy archive; views become DataFrames where it names the samples."""
+    variables = _load(path)
+    layout = find_layout(variables, options, path.name)
+    views, labels = layout.views(variables), layout.labels
+    n = next(iter(views.values())).shape[0]
+    names = _sample_names(variables, n)
+    notes = [*layout.notes, *(f"The file says: {value}" for value in variables.values() if _is_text(value))]
+    if names is None:
+        return Dataset(path.stem, views, labels, notes=tuple(notes))
+    pd = need("pandas", "pandas")
+    index = pd.Index(variables[names])
+    notes.append(f"Sample names are from {names!r}.")
+    return Dataset(
+        path.stem,
+        {name: _named(view, index) for name, view in views.items()},
+        None if labels is None else pd.Series(labels, index=index, name="labels"),
+        notes=tuple(notes),
+    )
+
+
+def write_npz(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
+    """The arrays of the source with new values in the views."""
+    variables = _load(source)
+    places = find_layout(variables, options, source.name).places
+    for name, view in views.items():
+        values = _in_stored_order(view, variables) if is_frame(view) else view
+        if sparse.issparse(variables[name]):
+            sparse.save_npz(path, sparse.csr_array(values))
+            return
+        new = values.T if places[name].turned else values
+        variables[name] = stored_like(new.toarray() if sparse.issparse(new) else new, variables[name].dtype)
+    save_arrays(variables, path)
+
+
+def save_arrays(arrays: dict[str, Any], path: Path) -> None:
+    """A compressed archive of dense arrays."""
+    with path.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            if {"indices", "indptr", "format", "shape"} <= set(file.files):
+                return {path.stem: sparse.csr_array(sparse.load_npz(path))}
+            return {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
+        if "Object arrays" in str(error):
+            raise DataError(
+                f"expected plain arrays in {path.name}, got pickled objects, which could run code when opened; "
+                "store one numeric array a view"
+            ) from None
+        raise DataError(
+            f"expected a NumPy archive, got bytes in {path.name} that are damaged or cut off; fetch it again"
+        ) from error
+
+
+def _sample_names(variables: dict[str, Any], n: int) -> str | None:
+    """The array of distinct texts, one a sample."""
+    for name, value in variables.items():
+        if value.dtype.kind == "U" and value.shape == (n,) and np.unique(value).size == n:
+            return name
+    return None
+
+
+def _in_stored_order(view: Any, variables: dict[str, Any]) -> Any:
+    """The values of a DataFrame, its samples in the order of the names in the file."""
+    names = _sample_names(variables, len(view))
+    placed = view if names is None else view.reindex(variables[names])
+    return sparse.csr_array(placed.sparse.to_coo()) if is_sparse_frame(placed) else placed.to_numpy()
+
+
+def _named(view: Any, index: Any) -> Any:
+    pd = need("pandas", "pandas")
+    if sparse.issparse(view):
+        return pd.DataFrame.sparse.from_spmatrix(view, index=index)
+    return pd.DataFrame(view, index=index)
+
+
+def _is_text(value: Any) -> bool:
+    return value.dtype.kind == "U" and value.ndim == 0

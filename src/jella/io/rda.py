@@ -1,0 +1,74 @@
+"""R data files: lists of matrices with row names, also in parts (training and test samples) that are stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jella.io.dataset import Dataset, Options
+from jella.io.errors import DataError, need
+from jella.io.tables import Table, assemble
+
+
+def read_rda(path: Path, options: Options) -> Dataset:
+    """Views and labels of an R data file (.rda, .RData, .rds)."""
+    content = _load(path)
+    while isinstance(content, Mapping) and len(content) == 1 and isinstance(next(iter(content.values())), Mapping):
+        content = next(iter(content.values()))
+    if not isinstance(content, Mapping):
+        content = {path.stem: content}
+    parts = {name: part for name, part in content.items() if isinstance(part, Mapping)}
+    notes = [f"Samples of {' and '.join(parts)} stacked; a view absent from one is missing there."] if parts else []
+    frames = _stacked(list(parts.values())) if parts else _frames(content)
+    if not frames:
+        raise DataError(f"expected matrices in {path.name}, got {list(content)[:5]}; save a list of matrices")
+    dataset = assemble(path.stem, [Table(name, frame) for name, frame in frames.items()], options)
+    return replace(dataset, notes=(*notes, *dataset.notes))
+
+
+def _load(path: Path) -> Any:
+    rdata = need("rdata", "r")
+    try:
+        return rdata.read_rds(path) if path.suffix.lower() == ".rds" else rdata.read_rda(path)
+    except Exception as error:  # the parser stops wherever the bytes stop making sense
+        raise DataError(
+            f"expected an R data file, got bytes in {path.name} that are damaged or cut off; fetch it again"
+        ) from error
+
+
+def _frames(part: Mapping[str, Any]) -> dict[str, Any]:
+    """The matrices, data frames and factors of a list; what has no row names takes those of the others."""
+    pd = need("pandas", "pandas")
+    frames = {str(name): frame for name, value in part.items() if (frame := _frame(str(name), value)) is not None}
+    named = next((frame.index for frame in frames.values() if not isinstance(frame.index, pd.RangeIndex)), None)
+    if named is None:
+        return frames
+    return {
+        name: frame.set_axis(named, axis=0)
+        if isinstance(frame.index, pd.RangeIndex) and len(frame) == len(named)
+        else frame
+        for name, frame in frames.items()
+    }
+
+
+def _frame(name: str, value: Any) -> Any:
+    pd = need("pandas", "pandas")
+    if isinstance(value, pd.DataFrame):
+        return value
+    if hasattr(value, "dims"):  # an xarray.DataArray: a matrix with dimnames
+        return value.to_pandas() if value.ndim == 2 else None
+    if isinstance(value, pd.Categorical) or (isinstance(value, np.ndarray) and value.ndim == 1 and value.size > 1):
+        return pd.DataFrame({name: np.asarray(value)})
+    return pd.DataFrame(value) if isinstance(value, np.ndarray) and value.ndim == 2 else None
+
+
+def _stacked(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Views of the same name below one another, columns matched by name."""
+    pd = need("pandas", "pandas")
+    read = [_frames(part) for part in parts]
+    names = dict.fromkeys(name for part in read for name in part)
+    return {name: pd.concat([part[name] for part in read if name in part]) for name in names}

@@ -1,0 +1,179 @@
+"""Reading files and folders: by their ending, and by what they hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from jella.io.annotated import read_h5ad, read_h5mu
+from jella.io.columnar import read_feather, read_parquet
+from jella.io.dataset import Dataset, Options, Source, checked
+from jella.io.delimited import read_delimited
+from jella.io.errors import DataError, some
+from jella.io.excel import read_sheets
+from jella.io.matlab import read_mat
+from jella.io.matrix_market import read_matrix_market
+from jella.io.npz import read_npz
+from jella.io.rda import read_rda
+from jella.io.tables import Table, assemble
+
+_TABLE_OPTIONS = ("labels", "id_column", "missing", "non_numeric")
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a file is read, and which options mean something for it."""
+
+    read: Callable[[Path, Options], Dataset]
+    options: tuple[str, ...]
+
+
+def _read_excel(path: Path, options: Options) -> Dataset:
+    return assemble(path.stem, read_sheets(path, options), options)
+
+
+#: one table a file
+TABLES: dict[str, Callable[[Path, Options], Table]] = {
+    ".csv": read_delimited,
+    ".tsv": read_delimited,
+    ".txt": read_delimited,
+    ".parquet": read_parquet,
+    ".feather": read_feather,
+}
+#: a whole data set a file
+FILES: dict[str, Format] = {
+    ".mat": Format(read_mat, ("labels", "samples")),
+    ".npz": Format(read_npz, ("labels", "samples")),
+    ".mtx": Format(read_matrix_market, ("labels",)),
+    ".rda": Format(read_rda, _TABLE_OPTIONS),
+    ".rdata": Format(read_rda, _TABLE_OPTIONS),
+    ".rds": Format(read_rda, _TABLE_OPTIONS),
+    ".xlsx": Format(_read_excel, _TABLE_OPTIONS),
+    ".h5ad": Format(read_h5ad, ("labels",)),
+    ".h5mu": Format(read_h5mu, ("labels",)),
+}
+
+
+def read(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    labels: str | None = None,
+    samples: str = "auto",
+    id_column: str | None = None,
+    missing: Sequence[str] = (),
+    non_numeric: str = "error",
+) -> Dataset:
+    """Read multi-view data from a file, a folder, or a list of tables.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        - .mat (also version 7.3): a cell array of matrices, or several matrices; labels beside them.
+        - .npz: one array a view; labels and sample names beside them.
+        - .csv, .tsv, .txt, .parquet, .feather: one table a view; pass a folder or a list. .xlsx: one sheet a view.
+        - a folder of .mtx files, with names in .docs and .terms and classes in .clist.
+        - .rda, .RData, .rds: a list of matrices. .h5ad, .h5mu: the matrix X of every modality.
+    labels : str, optional
+        The variable, table or column that holds the labels, where the usual names and rules do not find it. A column
+        of a table is taken out of its view.
+    samples : {'auto', 'rows', 'columns'}, default='auto'
+        Of .mat and .npz: where the samples are; found from the labels and the agreement of the views.
+    id_column : str, optional
+        Of tables: the column with the sample ids. Otherwise a first column that has no name, is called id or sample,
+        or holds distinct texts; where there is none, rows are aligned by position.
+    missing : list of str, optional
+        Of text tables: what else marks a missing value, besides 'NA', 'NaN', 'null', the empty cell and the like.
+    non_numeric : {'error', 'drop', 'encode'}, default='error'
+        Of tables: what to do with columns of text in a view; 'encode' makes one column a value.
+
+    Returns
+    -------
+    Dataset
+        Views, labels and notes on what was decided.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "pair.npz"
+    ...     np.savez(file, left=np.eye(3), right=np.ones((3, 2)), y=[1, 1, 2])
+    ...     print(read(file).labels)
+    [1 1 2]
+    """
+    options = Options(labels, samples, id_column, tuple(missing), non_numeric)
+    _check_choice("samples", samples, ("auto", "rows", "columns"))
+    _check_choice("non_numeric", non_numeric, ("error", "drop", "encode"))
+    if isinstance(path, str | os.PathLike):
+        where = Path(path)
+        if not where.exists():
+            raise DataError(f"expected a file or folder, got {str(where)!r}, which is not there; check the path")
+        dataset = _read_folder(where, options) if where.is_dir() else _read_file(where, options)
+        return _finished(dataset, Source(where, options))
+    files = tuple(Path(file) for file in path)
+    return _finished(_read_tables(files, options, "tables"), Source(files, options))
+
+
+def _finished(dataset: Dataset, source: Source) -> Dataset:
+    """The data set with its source, and with labels of its own samples only."""
+    labels, notes = dataset.labels, dataset.notes
+    if hasattr(labels, "index"):
+        known = labels.index.isin(dataset.sample_names)
+        if not known.all():
+            notes = (*notes, f"{int((~known).sum())} labels are of samples that no view has and left out.")
+            labels = labels[known]
+    return checked(replace(dataset, labels=labels, notes=notes, source=source))
+
+
+def _read_file(path: Path, options: Options) -> Dataset:
+    ending = path.suffix.lower()
+    if path.stat().st_size == 0:
+        raise DataError(f"expected data, got the empty file {path.name}; fetch it again")
+    if ending in TABLES:
+        return _read_tables((path,), options, path.stem)
+    if ending not in FILES:
+        raise DataError(f"expected a file that ends in {', '.join((*FILES, *TABLES))}, got {path.name!r}; convert it")
+    _check_options(options, FILES[ending].options, ending)
+    return FILES[ending].read(path, options)
+
+
+def _read_folder(folder: Path, options: Options) -> Dataset:
+    """Matrix Market files, tables, or the only data file of a folder."""
+    files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    matrices = [file for file in files if file.suffix.lower() == ".mtx"]
+    tables = [file for file in files if file.suffix.lower() in TABLES and file.suffix.lower() != ".txt"]
+    others = [file for file in files if file.suffix.lower() in FILES and file not in matrices]
+    kinds = [kind for kind in (matrices, tables, others) if kind]
+    if len(kinds) != 1 or len(others) > 1:
+        holds = some([file.name for kind in kinds for file in kind]) or "none"
+        raise DataError(f"expected one data set in the folder {folder.name!r}, got the files {holds}; pass one of them")
+    if matrices:
+        _check_options(options, FILES[".mtx"].options, ".mtx")
+        return read_matrix_market(folder, options)
+    return _read_tables(tables, options, folder.name) if tables else _read_file(others[0], options)
+
+
+def _read_tables(files: Sequence[Path], options: Options, name: str) -> Dataset:
+    _check_options(options, _TABLE_OPTIONS, "tables")
+    for file in files:
+        if file.suffix.lower() not in TABLES:
+            raise DataError(f"expected tables ({', '.join(TABLES)}), got {file.name!r}; pass this file on its own")
+        if not file.exists() or file.stat().st_size == 0:
+            raise DataError(f"expected a table, got {file.name!r}, which is not there or empty; check the path")
+    if not files or len({file.stem for file in files}) < len(files):
+        raise DataError(f"expected tables of different names, got {[file.name for file in files]}; rename them")
+    tables = [TABLES[file.suffix.lower()](file, options) for file in files]
+    return assemble(name, tables, options)
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"expected {name} to be one of {choices}, got {value!r}; pass one of these")
+
+
+def _check_options(options: Options, known: tuple[str, ...], kind: str) -> None:
+    """Refuse an option that would be ignored."""
+    for field in fields(options):
+        if field.name not in known and getattr(options, field.name) != field.default:
+            raise ValueError(f"expected only {', '.join(known)} for {kind}, got {field.name}; leave it out")

@@ -1,0 +1,238 @@
+"""Tables, one a view, of any file type: which column names the samples, which table or column holds the labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from jella.io.dataset import Dataset, Options
+from jella.io.errors import DataError, need, some
+from jella.io.kinds import is_label_name
+
+_ID_NAMES = {"id", "ids", "sample", "samples", "sampleid", "samplename", "barcode", "subjectid", "patientid"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as stored, before its sample ids are found."""
+
+    name: str
+    frame: Any  # DataFrame, indexed by sample where the file says so
+    id_column: Any = None  # label of the column with the ids
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether its samples have names."""
+        return self.id_column is not None or not _is_range(self.frame.index)
+
+    def indexed(self) -> Any:
+        """The data columns, indexed by sample ids (as text) or by position."""
+        if not self.has_ids:
+            return self.frame
+        ids = self.frame.index if self.id_column is None else self.frame[self.id_column]
+        data = self.frame if self.id_column is None else self.frame.drop(columns=[self.id_column])
+        return data.set_axis(_checked_ids(ids, self.name), axis=0)
+
+
+def find_ids(table: Table, options: Options) -> Table:
+    """The table with its id column: that named, or a first column without a name, called id, or of distinct texts."""
+    columns = table.frame.columns
+    if options.id_column is not None and options.id_column in columns:
+        return replace(table, id_column=options.id_column)
+    if not _is_range(table.frame.index) or len(columns) < 2:
+        return table
+    first = table.frame[columns[0]]
+    called_id = is_unnamed(columns[0]) or is_id_name(str(columns[0]))
+    return replace(table, id_column=columns[0]) if called_id or _are_names(first) else table
+
+
+def is_unnamed(column: Any) -> bool:
+    """Whether a column has no name of its own, as pandas calls it."""
+    return str(column).strip() == "" or str(column).startswith("Unnamed: ")
+
+
+def is_id_name(column: str) -> bool:
+    """Whether a column is called as sample ids usually are."""
+    return re.sub(r"[^a-z]", "", column.lower()) in _ID_NAMES
+
+
+def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
+    """Views and labels from tables.
+
+    A table of a single column of text is labels: the first such table, or the one that `options.labels` names.
+    """
+    identified = [find_ids(table, options) for table in tables]
+    _check_ids(identified, options)
+    frames = {table.name: table.indexed() for table in identified}
+    labellings = {key: frame.iloc[:, 0] for key, frame in frames.items() if _is_labels(key, frame)}
+    views = {key: frame for key, frame in frames.items() if key not in labellings}
+    if not views:
+        raise DataError(
+            f"expected a table of numbers in {name}, got only labels ({some(list(labellings))}); add a view"
+        )
+    label_name, labels, views = _choose_labels(labellings, views, options)
+    notes = [] if label_name is None else [f"Labels are from {label_name!r}."]
+    others = [key for key in labellings if key != label_name]
+    if others:
+        notes.append(f"Further labels, not read: {some(others)}; pass labels={others[0]!r} to take these.")
+    views, changes = _numeric(views, options)
+    has_ids = identified[0].has_ids
+    notes += [*changes, *(_id_notes(identified) if has_ids else ["Rows are aligned by position: no sample ids."])]
+    if labels is not None and not has_ids:
+        labels = labels.to_numpy()
+    return Dataset(name, views, labels, notes=tuple(notes))
+
+
+def _check_ids(tables: Sequence[Table], options: Options) -> None:
+    """All tables name their samples, or none does and they have equal lengths."""
+    if options.id_column is not None:
+        lacking = [table.name for table in tables if table.id_column != options.id_column]
+        if lacking:
+            raise DataError(
+                f"expected the id column {options.id_column!r} in every table, got none in {some(lacking)}; rename the "
+                "columns alike"
+            )
+    named, plain = [t for t in tables if t.has_ids], [t for t in tables if not t.has_ids]
+    if named and plain:
+        raise DataError(
+            f"expected sample ids in all tables or in none, got ids in {named[0].name!r} and none in "
+            f"{plain[0].name!r}; name the column with id_column"
+        )
+    lengths = {table.name: len(table.frame) for table in plain}
+    if len(set(lengths.values())) > 1:
+        raise DataError(
+            f"expected tables without sample ids to have equal numbers of rows, got {lengths}; add a column of ids"
+        )
+
+
+def _are_names(column: Any) -> bool:
+    """Whether a column holds distinct texts, most of which are no numbers."""
+    pd = need("pandas", "pandas")
+    if _is_numeric(column) or column.isna().any() or not column.is_unique:
+        return False
+    return bool(pd.to_numeric(column, errors="coerce").isna().mean() > 0.5)
+
+
+def _checked_ids(ids: Any, name: str) -> Any:
+    pd = need("pandas", "pandas")
+    if pd.isna(ids).any():
+        row = int(np.flatnonzero(pd.isna(ids))[0])
+        raise DataError(f"expected an id for every sample of {name!r}, got none in row {row}; name this sample")
+    index = pd.Index([str(i) for i in ids])
+    if index.has_duplicates:
+        twice = index[index.duplicated()][0]
+        raise DataError(f"expected one row a sample in {name!r}, got the id {twice!r} more than once; keep one of them")
+    return index
+
+
+def _is_labels(name: str, frame: Any) -> bool:
+    if frame.shape[1] != 1:
+        return False
+    column = frame.iloc[:, 0]
+    if _is_numeric(column):
+        return is_label_name(name) or is_label_name(str(frame.columns[0]))
+    if column.nunique() == len(column) and len(column) > 2:
+        raise DataError(
+            f"expected columns separated by a comma, tab, semicolon, bar or space in {name!r}, got one column of "
+            f"distinct texts such as {column.iloc[0]!r}; save it with one of these separators"
+        )
+    return True
+
+
+def _choose_labels(
+    labellings: dict[str, Any], views: dict[str, Any], options: Options
+) -> tuple[str | None, Any, dict[str, Any]]:
+    """The name of the labels, the labels, and the views without them."""
+    wanted = options.labels
+    if wanted is None:
+        first = next(iter(labellings), None)
+        return first, None if first is None else labellings[first], views
+    by_column = {str(series.name): series for series in labellings.values()}
+    if wanted in labellings or wanted in by_column:
+        key = wanted if wanted in labellings else next(k for k, s in labellings.items() if str(s.name) == wanted)
+        return key, labellings[key], views
+    having = [key for key, frame in views.items() if wanted in frame.columns]
+    if not having:
+        raise DataError(
+            f"expected labels={wanted!r} to name a table or a column, got no such one; there are the labels "
+            f"{list(labellings)} and the views {list(views)}"
+        )
+    labels = views[having[0]][wanted]
+    return wanted, labels, {k: f.drop(columns=[wanted]) if k in having else f for k, f in views.items()}
+
+
+def _numeric(views: dict[str, Any], options: Options) -> tuple[dict[str, Any], list[str]]:
+    """Views of numbers only: text is refused, dropped or encoded, as the options say."""
+    out, notes = {}, []
+    for name, frame in views.items():
+        texts = [column for column in frame.columns if not _is_numeric(frame[column])]
+        if texts and options.non_numeric == "error":
+            raise DataError(_text_columns(name, frame, texts))
+        if texts:
+            done = "dropped" if options.non_numeric == "drop" else "encoded, one column a value"
+            notes.append(f"Columns of text in {name!r} {done}: {some([str(c) for c in texts])}.")
+            frame = frame.drop(columns=texts) if options.non_numeric == "drop" else _encoded(frame, texts)
+        if frame.shape[1]:
+            out[name] = frame
+        else:
+            notes.append(f"{name!r} has no column of numbers and is no view.")
+    if not out:
+        raise DataError(f"expected columns of numbers, got none in {some(list(views))}; encode the text first")
+    return out, notes
+
+
+def _text_columns(name: str, frame: Any, texts: list[Any]) -> str:
+    """What the error says of columns that hold text, alone or among numbers."""
+    pd = need("pandas", "pandas")
+    column = frame[texts[0]].dropna()
+    odd = column[pd.to_numeric(column, errors="coerce").isna()]
+    if odd.astype(str).str.fullmatch(r"[+-]?\d+,\d+").all():
+        return (
+            f"expected numbers in view {name!r}, got decimal commas such as {str(odd.iloc[0])!r} in "
+            f"{some([str(c) for c in texts])}; write them with a point"
+        )
+    if len(odd) < len(column):
+        return (
+            f"expected numbers in view {name!r}, got text such as {str(odd.iloc[0])!r} in {len(odd)} of {len(frame)} "
+            f"rows of {some([str(c) for c in texts])}; pass missing=[{str(odd.iloc[0])!r}] if it marks a missing "
+            "value, or non_numeric='drop' or 'encode'"
+        )
+    return (
+        f"expected numbers in view {name!r}, got text in the columns {some([str(c) for c in texts])}; pass "
+        "non_numeric='drop' or 'encode', or labels= the one that holds the classes"
+    )
+
+
+def _encoded(frame: Any, texts: list[Any]) -> Any:
+    """Each text column as one column a value, 0 or 1, NaN where the text is missing; at the place of the original."""
+    pd = need("pandas", "pandas")
+    parts = []
+    for column in frame.columns:
+        if column in texts:
+            coded = pd.get_dummies(frame[column], prefix=column, prefix_sep="=", dtype=np.float64)
+            parts.append(coded.mask(frame[column].isna(), np.nan))
+        else:
+            parts.append(frame[[column]])
+    return pd.concat(parts, axis=1)
+
+
+def _id_notes(tables: Sequence[Table]) -> list[str]:
+    columns = {"the index" if t.id_column is None else _shown(t.id_column) for t in tables}
+    return [f"Samples are aligned by {' and '.join(sorted(columns))}."]
+
+
+def _shown(column: Any) -> str:
+    return "the first column, which has no name" if is_unnamed(column) else f"the column {column!r}"
+
+
+def _is_numeric(column: Any) -> bool:
+    pd = need("pandas", "pandas")
+    return bool(pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype))
+
+
+def _is_range(index: Any) -> bool:
+    return isinstance(index, need("pandas", "pandas").RangeIndex)

@@ -1,0 +1,173 @@
+"""Writing completed views in the format that they were read from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+from jella.io.annotated import write_annotated
+from jella.io.columnar import write_columnar
+from jella.io.dataset import Dataset, Options, Source, is_sparse_frame
+from jella.io.delimited_write import write_delimited
+from jella.io.errors import DataError, need
+from jella.io.excel import write_sheets
+from jella.io.matlab import write_mat
+from jella.io.npz import save_arrays, write_npz
+from jella.io.read import FILES, TABLES, read
+from jella.io.stored import replacing
+from jella.views.frames import is_frame
+
+#: name of a view -> values; where to; the file to follow; how that was read
+Writer = Callable[[dict[str, Any], Path, Path, Options], None]
+
+_FILES: dict[str, Writer] = {
+    ".mat": write_mat,
+    ".npz": write_npz,
+    ".xlsx": write_sheets,
+    ".h5ad": write_annotated,
+    ".h5mu": write_annotated,
+}
+_TABLES: dict[str, Writer] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), write_delimited),
+    **dict.fromkeys((".parquet", ".feather"), write_columnar),
+}
+
+
+def write_views(
+    views: Mapping[str, Any], path: str | os.PathLike[str], *, like: Dataset | str | os.PathLike[str] | None = None
+) -> list[Path]:
+    """Write views to files, in the format, layout and types of the files they came from.
+
+    Names and their order stay, and so does everything in the files that is not a view. Values that did not change are
+    written as they were stored; in text tables, their very text. MATLAB files are written in version 5. Files are
+    written under a temporary name first, so that there is never half a file.
+
+    Parameters
+    ----------
+    views : dict of str to array, CSR array or DataFrame
+        Under the names that `like` gives them.
+    path : path
+        A folder, or the file where `like` is a single file.
+    like : Dataset or path, optional
+        What the views were read from; with a path, as `read` reads it. Where there is none, or its format is not
+        written (R data, Matrix Market), the views become a NumPy archive if the path ends in .npz, and else a folder
+        of CSV tables.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from jella.io import read, write_views
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_views({"left": np.eye(3), "right": np.ones((3, 2))}, folder)
+    ...     print([file.name for file in written], list(read(folder).views))
+    ['left.csv', 'right.csv'] ['left', 'right']
+    """
+    known = read(like) if isinstance(like, str | os.PathLike) else like
+    steps = _steps(dict(views), Path(path), known)
+    with ExitStack() as stack:
+        for target, write in steps:
+            write(stack.enter_context(replacing(target)))
+    return [target for target, _ in steps]
+
+
+def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[tuple[Path, Callable[[Path], None]]]:
+    """Which files to write, and how."""
+    if like is None or like.source is None or not _is_written(like.source):
+        return _plain_steps(views, path)
+    unknown = [name for name in views if name not in like.views]
+    if unknown:
+        raise DataError(f"expected views of {like.name!r}, got {unknown[0]!r}; it has {list(like.views)}")
+    views = {name: _as_read(view, like.views[name]) for name, view in views.items()}
+    source, options = like.source, like.source.options
+    files = _files(source)
+    if files[0].suffix.lower() in _FILES:
+        return [_step(_FILES, views, _target(path, files[0]), files[0], options)]
+    by_name = {file.stem: file for file in files}
+    single = isinstance(source.path, Path) and source.path.is_file()
+    targets = {name: _target(path, file) if single else path / file.name for name, file in by_name.items()}
+    return [_step(_TABLES, {name: v}, targets[name], by_name[name], options) for name, v in views.items()]
+
+
+def _step(
+    writers: Mapping[str, Writer], views: dict[str, Any], target: Path, source: Path, options: Options
+) -> tuple[Path, Callable[[Path], None]]:
+    write = writers[source.suffix.lower()]
+    return target, lambda part: write(views, part, source, options)
+
+
+def _files(source: Source) -> Sequence[Path]:
+    """The data files of a source, tables before others as in reading."""
+    if not isinstance(source.path, Path):
+        return source.path
+    if source.path.is_file():
+        return [source.path]
+    files = sorted(file for file in source.path.iterdir() if file.is_file())
+    tables = [file for file in files if file.suffix.lower() in TABLES and file.suffix.lower() != ".txt"]
+    return tables or [file for file in files if file.suffix.lower() in _FILES]
+
+
+def _is_written(source: Source) -> bool:
+    files = _files(source)
+    return bool(files) and files[0].suffix.lower() in (*_FILES, *_TABLES)
+
+
+def _target(path: Path, source: Path) -> Path:
+    """The path itself where it ends as the source does; else a file of the source's name in the folder."""
+    if path.suffix.lower() == source.suffix.lower() and not path.is_dir():
+        return path
+    if path.suffix and not path.is_dir():
+        raise DataError(
+            f"expected a folder or a path that ends in {source.suffix}, got {path.name!r}; pass one of these"
+        )
+    return path / source.name
+
+
+def _as_read(view: Any, known: Any) -> Any:
+    """A view in the kind of container that reading gave: a table where that has names."""
+    if not is_frame(known) or is_frame(view):
+        return view
+    pd = need("pandas", "pandas")
+    if view.shape != known.shape:
+        raise DataError(
+            f"expected the shape {known.shape}, got a view of {view.shape}; pass a DataFrame with sample ids"
+        )
+    values = view.toarray() if sparse.issparse(view) else view
+    return pd.DataFrame(values, index=known.index, columns=known.columns)
+
+
+def _plain_steps(views: dict[str, Any], path: Path) -> list[tuple[Path, Callable[[Path], None]]]:
+    """One archive, or one CSV table a view."""
+    if path.suffix.lower() == ".npz":
+        return [(path, lambda part: save_arrays(_arrays(views), part))]
+    if path.suffix.lower() in (*FILES, *TABLES) and not path.is_dir():
+        raise DataError(f"expected a folder or a path that ends in .npz, got {path.name!r}; change it")
+    return [(path / f"{name}.csv", _csv_writer(view)) for name, view in views.items()]
+
+
+def _arrays(views: dict[str, Any]) -> dict[str, Any]:
+    """Dense arrays on all samples, with the names of these where they have some."""
+    dataset = Dataset("views", views)
+    arrays = {k: v.toarray() if sparse.issparse(v) else v for k, v in dataset.as_arrays().views.items()}
+    names = dataset.sample_names
+    return arrays if isinstance(names, range) else arrays | {"samples": names.to_numpy().astype(str)}
+
+
+def _csv_writer(view: Any) -> Callable[[Path], None]:
+    pd = need("pandas", "pandas")
+    if not is_frame(view):
+        values = view.toarray() if sparse.issparse(view) else view
+        frame = pd.DataFrame(values, columns=[f"feature{j}" for j in range(values.shape[1])])
+    else:
+        frame = view.sparse.to_dense() if is_sparse_frame(view) else view
+    named = not isinstance(frame.index, pd.RangeIndex)
+    return lambda part: frame.to_csv(part, index=named, index_label="sample" if named else None)

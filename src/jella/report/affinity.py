@@ -1,0 +1,119 @@
+"""Which samples go together: the model's affinity, or the neighbours in its embedding, ordered by cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from jella.arrays import to_numpy
+from jella.labels import unit_rows
+from jella.neighbours import dense_nearest, neighbour_graph
+from jella.report.subject import Absent, Subject
+from jella.spectral import Graph, modularity
+
+#: rows of the map; more samples than that share rows
+MOST_ROWS = 300
+N_NEIGHBOURS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class AffinityMap:
+    """The affinity of the kept samples, ordered by cluster.
+
+    Attributes
+    ----------
+    values : array (m, m)
+        Means over the samples of a row and of a column.
+    edges : int array (m + 1,)
+        Row i holds the samples edges[i] to edges[i + 1] of the order.
+    ends : array (k,)
+        Where each cluster ends, in rows of the map.
+    source : str
+        What it is, in words.
+    inside : float or None
+        Share of the affinity that lies between samples of one cluster.
+    modularity : float or None
+        The same, less what it would be at random.
+    """
+
+    values: np.ndarray
+    edges: np.ndarray
+    ends: np.ndarray
+    source: str
+    inside: float | None
+    modularity: float | None
+
+    @property
+    def is_binned(self) -> bool:
+        """Whether rows are means over several samples."""
+        return int(self.edges[-1]) > self.values.shape[0]
+
+
+def find_affinity(subject: Subject) -> AffinityMap | Absent:
+    """The affinity that the model has learned, or the neighbour graph of its embedding."""
+    graph, source = symmetric_affinity(subject), f"the affinity that {subject.method} has learned"
+    if graph is None:
+        if subject.embedding is None:
+            return Absent(f"{subject.method} has neither an affinity nor an embedding.")
+        graph, source = _neighbours(subject), "neighbours in the embedding (rows at unit length)"
+    n = graph.shape[0]
+    labels = np.zeros(n, dtype=np.intp) if subject.labels is None else subject.labels[subject.kept]
+    order = np.lexsort((_along(graph), labels))
+    edges = np.linspace(0, n, min(n, MOST_ROWS) + 1).astype(np.intp)
+    ends = np.searchsorted(edges, np.flatnonzero(np.diff(labels[order], append=-1)) + 1)
+    has_labels = subject.labels is not None
+    return AffinityMap(
+        values=_binned(graph[order][:, order], edges),
+        edges=edges,
+        ends=ends,
+        source=source,
+        inside=_inside(graph, labels) if has_labels else None,
+        modularity=modularity(graph, labels) if has_labels else None,
+    )
+
+
+def symmetric_affinity(subject: Subject) -> Graph | None:
+    """The model's own affinity of the kept samples, made symmetric; None where it has none."""
+    affinity = getattr(subject.model, "affinity_", None)
+    if affinity is None:
+        return None
+    graph = sparse.csr_array(affinity) if sparse.issparse(affinity) else to_numpy(affinity)
+    if graph.shape[0] != subject.kept.sum():
+        rows = np.flatnonzero(subject.kept)
+        graph = graph[rows][:, rows]
+    return 0.5 * (graph + graph.T)
+
+
+def _neighbours(subject: Subject) -> sparse.csr_array:
+    assert subject.embedding is not None
+    W = unit_rows(subject.embedding[subject.kept].astype(np.float64))
+    directed = neighbour_graph(dense_nearest(W, N_NEIGHBOURS)[1])
+    return sparse.csr_array(0.5 * (directed + directed.T))
+
+
+def _along(graph: Graph) -> np.ndarray:
+    """A place for every sample that keeps connected ones near: a few rounds of averaging over neighbours."""
+    degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
+    place = np.linspace(-1.0, 1.0, degree.size)
+    for _ in range(20):
+        place = 0.5 * (place + (graph @ place) / np.where(degree > 0, degree, 1.0))
+    return place
+
+
+def _binned(graph: Graph, edges: np.ndarray) -> np.ndarray:
+    sizes = np.diff(edges)
+    if sparse.issparse(graph):
+        which = np.repeat(np.arange(sizes.size), sizes)
+        members = sparse.csr_array((np.ones(which.size), (np.arange(which.size), which)))
+        total = (members.T @ graph @ members).toarray()
+    else:
+        total = np.add.reduceat(np.add.reduceat(graph, edges[:-1], axis=0), edges[:-1], axis=1)
+    return total / np.outer(sizes, sizes)
+
+
+def _inside(graph: Graph, labels: np.ndarray) -> float:
+    total = float(graph.sum())
+    members = np.eye(int(labels.max()) + 1)[labels]
+    return float(np.sum(members * (graph @ members))) / total if total > 0 else 0.0

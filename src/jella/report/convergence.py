@@ -1,0 +1,94 @@
+"""How the fit went: its objective, sweep by sweep, and why it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jella.arrays import to_numpy
+from jella.report.subject import Absent, Subject
+
+_REASONS = {
+    "tolerance": "a sweep lowered the objective by less than the tolerance",
+    "no further decrease": "no sweep lowered the objective any further",
+    "callback": "a callback asked for it",
+    "interrupted": "it was interrupted",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Convergence:
+    """Curves of the fit.
+
+    Attributes
+    ----------
+    objective : array or None
+        One value an accepted sweep.
+    terms : dict of name -> array
+        The same by term; empty for methods with a loop of their own.
+    residuals : array or None
+        What such a method watches instead.
+    n_iter, n_rejected : int
+        Sweeps, rejected ones included; how many were rejected.
+    converged : bool
+    as_meant : bool
+        Whether the fit ended as its method means to, be it converged or not.
+    words : str
+        When and why it ended.
+    """
+
+    objective: np.ndarray | None
+    terms: dict[str, np.ndarray]
+    residuals: np.ndarray | None
+    n_iter: int
+    n_rejected: int
+    converged: bool
+    as_meant: bool
+    words: str
+
+
+def find_convergence(subject: Subject) -> Convergence | Absent:
+    """Gather what the fit has recorded."""
+    model = subject.model
+    if hasattr(model, "result_"):
+        return _of_result(model)
+    objective, residuals = getattr(model, "objective_", None), getattr(model, "residuals_", None)
+    if objective is None and residuals is None:
+        return Absent(f"{subject.method} keeps no record of its fit.")
+    converged = bool(model.converged_)
+    ending = "when it had converged" if converged else "at its limit, without having converged"
+    return Convergence(
+        objective=None if objective is None else to_numpy(objective),
+        terms={},
+        residuals=None if residuals is None else to_numpy(residuals),
+        n_iter=int(model.n_iter_),
+        n_rejected=0,
+        converged=converged,
+        as_meant=converged,
+        words=f"The fit ended after {model.n_iter_} rounds, {ending}. {subject.method} has a loop of its own and keeps "
+        "no history by term.",
+    )
+
+
+def _of_result(model: Any) -> Convergence:
+    result = model.result_
+    rejected = sum(not sweep.accepted for sweep in result.sweeps)
+    meant = result.converged or (result.stop_reason == "max_iter" and not model._has_minimiser)
+    if result.stop_reason == "max_iter":
+        why = f"max_iter={model.max_iter} was reached"
+        why += ", which is where this method means to stop" if meant else " before the objective had settled"
+    else:
+        why = _REASONS[result.stop_reason]
+    taken_back = f", {rejected} of them taken back," if rejected else ""
+    return Convergence(
+        objective=np.asarray(result.objective),
+        terms={name: np.asarray(values) for name, values in result.history.items()},
+        residuals=None,
+        n_iter=result.n_iter,
+        n_rejected=rejected,
+        converged=bool(result.converged),
+        as_meant=bool(meant),
+        words=f"The fit ended after {result.n_iter} sweeps{taken_back} in {result.seconds:.1f} s: {why}.",
+    )

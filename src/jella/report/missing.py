@@ -1,0 +1,109 @@
+"""Where values are missing: samples by views, and the patterns in which samples lack views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jella.arrays import to_numpy
+from jella.report.subject import Subject
+from jella.scaling import ViewScale
+from jella.views import View
+
+#: columns of the map; more samples than that share columns
+MOST_COLUMNS = 400
+
+
+@dataclass(frozen=True)
+class ViewHoles:
+    """How much of one view there is."""
+
+    name: str
+    n_features: int
+    n_present: int  # samples with at least one value
+    missing: float  # share of all its entries, absent samples included
+    scaling: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Samples that have the same views."""
+
+    present: tuple[bool, ...]
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class MissingMap:
+    """Samples by views, sorted by pattern.
+
+    Attributes
+    ----------
+    share : array (V, c)
+        Share of a view's entries that are there, samples in columns; the mean over the samples of a column.
+    order : int array (n,)
+        Samples in the order of the columns.
+    edges : int array (c + 1,)
+        Column j holds the samples order[edges[j]:edges[j + 1]].
+    patterns : tuple of Pattern, the most frequent first
+    views : tuple of ViewHoles
+    missing : float
+        Share of the entries of all views.
+    has_entries : bool
+        Whether single entries are missing, beside whole views.
+    """
+
+    share: np.ndarray
+    order: np.ndarray
+    edges: np.ndarray
+    patterns: tuple[Pattern, ...]
+    views: tuple[ViewHoles, ...]
+    missing: float
+    has_entries: bool
+
+    @property
+    def is_binned(self) -> bool:
+        """Whether columns are means over several samples."""
+        return self.order.size > self.share.shape[1]
+
+
+def find_missing(subject: Subject) -> MissingMap:
+    """Map what is missing."""
+    views = subject.views
+    share = np.stack([to_numpy(view.count_by_sample()) / view.n_features for view in views])  # (V, n)
+    patterns, which = _patterns(views.presence())
+    order = np.lexsort((-share.sum(axis=0), which))
+    edges = np.linspace(0, order.size, min(order.size, MOST_COLUMNS) + 1).astype(np.intp)
+    total = sum(view.n_samples * view.n_features for view in views)
+    return MissingMap(
+        share=np.add.reduceat(share[:, order], edges[:-1], axis=1) / np.diff(edges),
+        order=order,
+        edges=edges,
+        patterns=patterns,
+        views=tuple(_holes(view, scale) for view, scale in zip(views, subject.model.scaling_.scales, strict=True)),
+        missing=1.0 - sum(view.n_observed() for view in views) / total,
+        has_entries=not views.is_rowwise,
+    )
+
+
+def _patterns(presence: np.ndarray) -> tuple[tuple[Pattern, ...], np.ndarray]:
+    """Patterns, the most frequent first, and which of them every sample has, (n,)."""
+    found, which, counts = np.unique(presence, axis=0, return_inverse=True, return_counts=True)
+    # of equally frequent ones, those with more views and with earlier views first
+    first = np.lexsort((*(~found.T[::-1]), -found.sum(axis=1), -counts))
+    place = np.argsort(first)
+    patterns = tuple(Pattern(tuple(bool(there) for there in found[p]), int(counts[p])) for p in first)
+    return patterns, place[which.ravel()]
+
+
+def _holes(view: View, scale: ViewScale) -> ViewHoles:
+    return ViewHoles(
+        name=view.name,
+        n_features=view.n_features,
+        n_present=int(view.presence().sum()),
+        missing=1.0 - view.n_observed() / (view.n_samples * view.n_features),
+        scaling=scale.kind,
+        weight=scale.root_weight**2,
+    )

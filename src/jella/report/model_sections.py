@@ -1,0 +1,109 @@
+"""The sections on the model: what it predicts and explains, how its fit went, and how to do it again."""
+
+from __future__ import annotations
+
+from jella.report.data import ReportData
+from jella.report.markup import Markup, joined, plot, signed, table, tag
+from jella.report.predictions import Prediction
+from jella.report.subject import Absent
+from jella.report.summary import listed, percent
+from jella.report.variance import Variance
+
+
+def prediction_section(found: tuple[Prediction, ...], data: ReportData) -> Markup:
+    """Errors on hidden values."""
+    rows = [
+        (p.view, f"{p.n_hidden:,}", f"{p.error:.3f}", f"{p.mean_error:.3f}", f"{p.gain:.1%}".replace("nan%", "–"))
+        for p in found
+    ]
+    words = (
+        "A tenth of what was observed was hidden, in the way in which the data lack values themselves, and a second "
+        "model with the same settings was fitted to the rest. The error is the root mean square over the hidden "
+        f"values, in {_units(found)}; the gain is the share of the mean's squared error that the model avoids (0%: no "
+        "better than the mean, 100%: perfect)."
+    )
+    head = ["view", "hidden values", "error", "error of the mean", "gain"]
+    told = "; ".join(f"{p.view}: {p.error:.2f} against {p.mean_error:.2f}" for p in found)
+    scatters = [
+        plot(f"plot-prediction-{v}", f"Scatter plot of predicted against true values of view {p.view}.")
+        for v, p in enumerate(found)
+    ]
+    return joined(
+        [
+            tag("p", words),
+            table("Errors on hidden values", head, rows, numbers=4),
+            plot("plot-errors", f"Bar chart of errors of the model against the mean. {told}.", "Lower is better."),
+            tag(
+                "p",
+                "Predicted against true, some of the hidden values; on the dashed line they are equal.",
+                class_="note",
+            ),
+            tag("div", *scatters, class_="many"),
+        ]
+    )
+
+
+def _units(found: tuple[Prediction, ...]) -> str:
+    """The units of the errors, by view where they differ."""
+    units = dict.fromkeys(p.unit for p in found)
+    if len(units) == 1:
+        return next(iter(units))
+    return ", ".join(f"{unit} ({listed([p.view for p in found if p.unit == unit])})" for unit in units)
+
+
+def variance_section(found: Variance, data: ReportData) -> Markup:
+    """Explained shares, and the features of the components."""
+    shown = (
+        f" The {len(found.components)} strongest of {found.n_components}."
+        if len(found.components) < found.n_components
+        else ""
+    )
+    centred = [name for name, there in zip(data.view_names, found.centred, strict=True) if not there]
+    what = (
+        f" Of {listed(centred)} it is the share of the sum of squares, for the scaling leaves the mean in."
+        if centred
+        else ""
+    )
+    totals = ", ".join(f"{name} {percent(max(t, 0.0))}" for name, t in zip(data.view_names, found.total, strict=True))
+    words = f"All components together explain of the observed, scaled values: {totals}.{what}"
+    caption = f"Share of a view's variance that each component explains by itself.{shown}"
+    rows = [
+        (f"{component + 1}", *(", ".join(f"{x.feature} ({signed(x.weight)})" for x in view) or "–" for view in views))
+        for component, views in zip(found.components, found.loadings, strict=True)
+    ]
+    loadings = table("Features with the largest weights", ["component", *data.view_names], rows)
+    return joined(
+        [
+            tag("p", words),
+            plot("plot-variance", f"Heat map of explained variance by view and component. In all: {totals}.", caption),
+            tag("details", tag("summary", "Features of each component"), loadings),
+        ]
+    )
+
+
+def convergence_section(data: ReportData) -> Markup:
+    """The objective, sweep by sweep."""
+    found = data.convergence
+    if isinstance(found, Absent):
+        return tag("p", found.reason, class_="absent")
+    caption = "Objective after every accepted sweep, and its terms; terms that are always zero are left out."
+    if not found.terms:
+        caption = "Objective after every round." if found.objective is not None else "What the method watches, a round."
+    return joined([tag("p", found.words), plot("plot-convergence", f"Line chart. {found.words}", caption)])
+
+
+def provenance_section(data: ReportData) -> Markup:
+    """Command, versions, seed, parameters."""
+    found = data.provenance
+    command = "" if found.command is None else found.command
+    facts = [
+        ("Command", tag("pre", tag("code", command)) if command else "none given: written from Python"),
+        ("Model", tag("pre", tag("code", found.model))),
+        ("Seed", f"{found.model_seed} of the model, {found.seed} of what this report draws"),
+        ("Written", f"{found.date}, on {found.machine}"),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in found.versions.items())),
+    ]
+    listing = tag("dl", *(joined([tag("dt", name), tag("dd", value)]) for name, value in facts))
+    rows = [(p.name, p.value, "default" if p.is_default else "set") for p in found.parameters]
+    parameters = table("Parameters of the model", ["parameter", "value", ""], rows)
+    return joined([listing, tag("details", tag("summary", "All parameters"), parameters)])

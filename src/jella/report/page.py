@@ -1,0 +1,113 @@
+"""One HTML file that holds all it needs."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from jella.report.data import ReportData
+from jella.report.figures import all_figures, checked, library, points_of
+from jella.report.markup import Markup, embedded, joined, tag
+from jella.report.sections import Section, all_sections
+from jella.report.subject import Absent
+
+
+def write_report(
+    path: Any,
+    model: Any,
+    X: Any,
+    *,
+    observed: Any = None,
+    metadata: Any = None,
+    labels: Any = None,
+    command: str | None = None,
+    seed: int | None = None,
+    title: str | None = None,
+    held_out: bool = True,
+) -> Path:
+    """Write what a fitted model tells of its data into one HTML file, which needs no network to be read.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write; its folder must exist.
+    model : estimator of jella
+        Fitted. Not modified.
+    X : as in the model's fit
+        The views that it was fitted on.
+    observed : as in the model's fit
+    metadata : DataFrame or dict of name -> column, optional
+        What is known of the samples: the embedding can be coloured by it. A DataFrame goes by its index where the views
+        have one; anything else is in the order of the samples.
+    labels : array (n,) or Series, optional
+        True classes, only to score the clusters with; None or NaN where unknown.
+    command : str, optional
+        What was run, as the report should quote it.
+    seed : int, optional
+        Of what the report draws: hidden values, restarts, the points shown. That of the model by default, or 0.
+    title : str, optional
+    held_out : bool, default=True
+        Fit a second model without a tenth of the values, to tell how well they are predicted. False saves that fit.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import jella, tempfile
+    >>> views = [view[:60] for view in jella.datasets.load_digits_views().data.values()]
+    >>> model = jella.SparseBDR(4, random_state=0).fit(views)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(f"{folder}/report.html", model, views, title="Digits").stat().st_size < 8e6
+    True
+    """
+    file = Path(path)
+    if not file.parent.is_dir():
+        raise ValueError(f"expected a path in a folder that exists, got {str(file)!r}; make {str(file.parent)!r} first")
+    data = ReportData.of(
+        model,
+        X,
+        observed=observed,
+        metadata=metadata,
+        labels=labels,
+        command=command,
+        seed=seed,
+        title=title,
+        held_out=held_out,
+    )
+    file.write_text(render(data), encoding="utf-8")
+    return file
+
+
+def render(data: ReportData) -> str:
+    """The page."""
+    figures = {identity: checked(figure) for identity, figure in all_figures(data).items()}
+    points = None if isinstance(data.picture, Absent) else points_of(data.picture, data.sample_names)
+    sections = all_sections(data)
+    links = [tag("li", tag("a", part.short, href=f"#{part.anchor}")) for part in sections]
+    found = data.provenance
+    return Template(_part("page.html")).substitute(
+        title=joined([data.title]),
+        subtitle=joined(
+            [tag("span", f"jella {found.versions['jella']} · {data.method}"), " · ", tag("span", found.date)]
+        ),
+        style=_part("page.css"),
+        links=joined(links),
+        sections=joined(_section(part) for part in sections),
+        data=joined([embedded("figures", figures), embedded("points", points)]),
+        library=library(),
+        script=_part("page.js"),
+    )
+
+
+def _section(part: Section) -> Markup:
+    title = f"{part.anchor}-title"
+    return tag("section", tag("h2", part.heading, id=title), part.body, id=part.anchor, aria_labelledby=title)
+
+
+def _part(name: str) -> str:
+    return files("jella.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,96 @@
+"""The embedding in two dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jella.arrays import to_numpy
+from jella.labels import unit_rows
+from jella.report.affinity import symmetric_affinity
+from jella.report.colouring import Colouring
+from jella.report.subject import Absent, Subject
+from jella.spectral import leading_eigenvectors
+
+#: points drawn; of more samples, so many are drawn at random
+MOST_POINTS = 3000
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Samples as points.
+
+    Attributes
+    ----------
+    rows : int array (m,)
+        The samples shown.
+    points : array (m, 2)
+    explained : tuple of two floats
+        Share of the variance of the coordinates that each axis has.
+    source : str
+        What the points are, in words.
+    n_samples : int
+        All that could be shown.
+    colourings : tuple of Colouring, of the samples shown
+    """
+
+    rows: np.ndarray
+    points: np.ndarray
+    explained: tuple[float, float]
+    source: str
+    n_samples: int
+    colourings: tuple[Colouring, ...]
+
+
+def draw_picture(subject: Subject, colourings: Iterable[Colouring]) -> Picture | Absent:
+    """Principal components of what the model has of the samples, of some of them where there are many."""
+    coordinates, source = _coordinates(subject)
+    if coordinates is None:
+        return Absent(source)
+    points, explained = principal_plane(coordinates)
+    kept = np.flatnonzero(subject.kept)
+    chosen = np.arange(kept.size)
+    if kept.size > MOST_POINTS:
+        chosen = np.sort(np.random.default_rng(subject.seed).choice(kept.size, MOST_POINTS, replace=False))
+    rows = kept[chosen]
+    shown = tuple(colouring.take(rows) for colouring in colourings)
+    return Picture(rows, points[chosen], explained, source, kept.size, shown)
+
+
+def principal_plane(coordinates: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
+    """The two leading principal components of coordinates (n, r), and the share of the variance that each has.
+
+    A second component that is not there is zero. Signs are such that the largest weight is positive.
+
+    >>> points, explained = principal_plane(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0]]))
+    >>> points[:, 0].tolist(), explained
+    ([-2.0, 0.0, 2.0], (1.0, 0.0))
+    """
+    centred = coordinates - coordinates.mean(axis=0)
+    variances, axes = np.linalg.eigh(centred.T @ centred)
+    axes = axes[:, ::-1][:, :2]
+    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    points = np.zeros((len(centred), 2))
+    points[:, : axes.shape[1]] = centred @ axes
+    total = max(float(variances.sum()), np.finfo(np.float64).tiny)
+    shares = [*(np.maximum(variances[::-1][:2], 0.0) / total), 0.0]
+    return points, (float(shares[0]), float(shares[1]))
+
+
+def _coordinates(subject: Subject) -> tuple[np.ndarray | None, str]:
+    """Coordinates of the kept samples and what they are; None and why there are none."""
+    if subject.embedding is not None:
+        W = subject.embedding[subject.kept].astype(np.float64)
+        if W.shape[1] == 1:
+            return W, "the embedding, which has one component"
+        return unit_rows(W), f"the embedding's rows ({W.shape[1]} components), each at unit length"
+    affinity = symmetric_affinity(subject)
+    if affinity is None:
+        return None, f"{subject.method} has neither an embedding nor a graph to draw."
+    k = max(subject.clusters.size, 3)
+    vectors = leading_eigenvectors(affinity, min(k, affinity.shape[0]))[1]
+    return unit_rows(
+        to_numpy(vectors)
+    ), f"the {vectors.shape[1]} leading eigenvectors of its graph, rows at unit length"

@@ -1,0 +1,126 @@
+"""How well hidden values are predicted: a second fit that does not see a tenth of what was observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jella.arrays import to_numpy
+from jella.filled import feature_means
+from jella.model_selection.against_mean import interrupted
+from jella.model_selection.held_out import HeldOut, Trials
+from jella.report.refit import refit
+from jella.report.subject import Absent, Subject
+from jella.rows import row_blocks
+from jella.views import Schema, View, Views, read_views
+
+#: beyond so many samples a second fit is left out
+MOST_SAMPLES = 20_000
+#: points of a view in the picture of predicted against true values
+MOST_POINTS = 600
+#: values are compared in blocks of about this size, so that a wide sparse view is never dense as a whole
+BLOCK_BYTES = 2**26
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Hidden values of one view.
+
+    Attributes
+    ----------
+    view : str
+    n_hidden : int
+    error, mean_error : float
+        Root mean square error of the model, and of the mean of every feature, in the unit of the view.
+    unit : str
+        What that is.
+    true, predicted : arrays (m,)
+        Some of the values, in the same unit.
+    """
+
+    view: str
+    n_hidden: int
+    error: float
+    mean_error: float
+    unit: str
+    true: np.ndarray
+    predicted: np.ndarray
+
+    @property
+    def gain(self) -> float:
+        """Share of the squared error of the mean that the model does not have; 1 is perfect, 0 no better."""
+        return 1.0 - (self.error / self.mean_error) ** 2 if self.mean_error > 0 else float("nan")
+
+
+def predict_hidden(subject: Subject, held_out: bool) -> tuple[Prediction, ...] | Absent:
+    """Hide, fit anew, complete, compare; views of which nothing could be hidden are left out."""
+    if not hasattr(subject.model, "complete"):
+        return Absent(f"{subject.method} does not complete missing values.")
+    if not held_out:
+        return Absent("It was not asked for (held_out=False): it costs a second fit.")
+    if subject.views.n_samples > MOST_SAMPLES:
+        return Absent(f"It is left out beyond {MOST_SAMPLES:,} samples: it costs a second fit.")
+    try:
+        trials = Trials.draw(HeldOut(random_state=subject.seed), subject.X, subject.observed)
+        holed = trials.holed(0)
+        trial = refit(subject.model, holed)
+        if interrupted(trial):
+            return Absent("The second fit was interrupted.")
+        completed = trial.complete(holed)
+    except ValueError as error:
+        return Absent(f"No values could be hidden and predicted: {error}.")
+    read = [read_views(values, schema=Schema.of(trials.views, subject.X)) for values in (completed, holed)]
+    rng = np.random.default_rng(subject.seed)
+    return tuple(
+        _compare(view, estimates, seen, where, unit, rng)
+        for view, estimates, seen, where, unit in zip(
+            trials.views,
+            *(_in_order(views, trials.views) for views in read),
+            trials.hidden[0],
+            trials.units,
+            strict=True,
+        )
+        if where.any()
+    )
+
+
+def _in_order(views: Views, wanted: Views) -> Views:
+    """The samples in the order of other views."""
+    if wanted.sample_names is None:
+        return views
+    return views.take(views.sample_names.get_indexer(wanted.sample_names))
+
+
+def _compare(
+    view: View, estimate: View, seen: View, where: np.ndarray, unit: np.ndarray, rng: np.random.Generator
+) -> Prediction:
+    counts = unit > 0  # a constant feature has no unit
+    per, mean = np.where(counts, unit, 1.0), to_numpy(feature_means(seen)).astype(np.float64)
+    rows, n_hidden, squares = np.flatnonzero(where.any(axis=1)), 0, np.zeros(2)
+    pairs = []
+    for block in row_blocks(rows.size, 24 * view.n_features, BLOCK_BYTES):
+        mine = rows[block]
+        true, guess = _dense(view, mine) / per, _dense(estimate, mine) / per
+        chosen = np.broadcast_to(where[mine] & counts, true.shape)
+        level = np.broadcast_to(mean / per, true.shape)[chosen]
+        true, guess = true[chosen], guess[chosen]
+        n_hidden += true.size
+        squares += [float(np.sum((true - guess) ** 2)), float(np.sum((true - level) ** 2))]
+        base = 0.0 if view.is_sparse else level
+        pairs.append(_some(np.stack([true - base, guess - base]), rng))
+    shown = _some(np.concatenate(pairs, axis=1), rng)
+    errors = np.sqrt(squares / n_hidden) if n_hidden else np.full(2, np.nan)
+    words = "root mean squares of the view" if view.is_sparse else "standard deviations of a feature"
+    return Prediction(view.name, n_hidden, float(errors[0]), float(errors[1]), words, shown[0], shown[1])
+
+
+def _some(pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    if pairs.shape[1] <= MOST_POINTS:
+        return pairs
+    return pairs[:, rng.choice(pairs.shape[1], MOST_POINTS, replace=False)]
+
+
+def _dense(view: View, rows: np.ndarray) -> np.ndarray:
+    values = view.X[rows].toarray() if view.is_sparse else to_numpy(view.X)[rows]
+    return values.astype(np.float64)

@@ -1,0 +1,138 @@
+"""How stable the clusters are: found again from parts of the samples, with other seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from jella.arrays import to_numpy
+from jella.labels import kmeans
+from jella.methods.sparse_bdr import SparseBDR
+from jella.metrics import adjusted_rand
+from jella.neighbours import dense_nearest, neighbour_graph
+from jella.report.affinity import symmetric_affinity
+from jella.report.refit import refit
+from jella.report.subject import Absent, Subject
+from jella.spectral import Graph, spectral_labels
+
+N_RESTARTS = 10
+#: share of the samples that take part in a restart
+SHARE = 0.8
+#: labels of methods that find them within the fit need a whole fit a restart
+MOST_REFITTED = 2000
+
+#: rows among the kept samples, seed -> their labels
+Relabel: TypeAlias = Callable[[np.ndarray, int], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """Agreement of restarts.
+
+    Attributes
+    ----------
+    what : str
+        What was restarted, in words.
+    with_labels : array (R,)
+        Adjusted Rand index of every restart with the labels of the model.
+    between : float
+        Mean adjusted Rand index of two restarts, over the samples that both have.
+    by_cluster : array (k,)
+        Mean over the restarts of the largest overlap (Jaccard) that a cluster has with one that was found again.
+    """
+
+    what: str
+    with_labels: np.ndarray
+    between: float
+    by_cluster: np.ndarray
+
+
+def find_stability(subject: Subject) -> Stability | Absent:
+    """Label parts of the samples anew, and compare."""
+    if subject.labels is None:
+        return Absent("There are no clusters to find again.")
+    n = int(subject.kept.sum())
+    relabel, what = _relabelling(subject)
+    if relabel is None or SHARE * n <= max(subject.clusters.size, 2):
+        return Absent(what if relabel is None else "There are too few samples to find the clusters again.")
+    labels, rng = subject.labels[subject.kept], np.random.default_rng(subject.seed)
+    runs = []
+    try:
+        for number in range(N_RESTARTS):
+            rows = np.sort(rng.choice(n, int(SHARE * n), replace=False))
+            runs.append((rows, relabel(rows, subject.seed + number + 1)))
+    except ValueError as error:
+        return Absent(f"The clusters could not be found again from a part of the samples: {error}.")
+    return Stability(
+        what=what,
+        with_labels=np.array([adjusted_rand(labels[rows], found) for rows, found in runs]),
+        between=float(np.mean([_agreement(*pair) for pair in combinations(runs, 2)])),
+        by_cluster=np.mean([overlaps(labels[rows], found, subject.clusters) for rows, found in runs], axis=0),
+    )
+
+
+def overlaps(labels: np.ndarray, found: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """Largest Jaccard overlap of each cluster with one of those found, (k,).
+
+    >>> overlaps(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 7]), np.array([0, 1])).round(2).tolist()
+    [0.67, 0.5]
+    """
+    ours, theirs = labels[:, None] == clusters, found[:, None] == np.unique(found)  # (m, k) and (m, l)
+    both = ours.T.astype(np.float64) @ theirs
+    either = ours.sum(axis=0)[:, None] + theirs.sum(axis=0) - both
+    return np.asarray((both / either).max(axis=1))
+
+
+def _agreement(one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]) -> float:
+    _, mine, theirs = np.intersect1d(one[0], other[0], return_indices=True)
+    return adjusted_rand(one[1][mine], other[1][theirs])
+
+
+def _relabelling(subject: Subject) -> tuple[Relabel | None, str]:
+    """How the labels of some of the samples are found, and what that restarts."""
+    model, k = subject.model, subject.clusters.size
+    part = f"{N_RESTARTS} times, each on a random {SHARE:.0%} of the samples and with another seed"
+    if hasattr(model, "kmeans_"):
+        assert subject.embedding is not None
+        W = model._for_labels(subject.embedding[subject.kept])
+        return (
+            lambda rows, seed: np.asarray(kmeans(W[rows], k, model.n_init, seed).labels_),
+            f"k-means on the embedding was repeated {part}; the embedding itself was not fitted anew.",
+        )
+    if isinstance(model, SparseBDR):
+        return (
+            lambda rows, seed: spectral_labels(_neighbours(model, rows), k, model.n_init, seed),
+            f"The neighbour graph of the embedding and its spectral clustering were made anew {part}; the embedding "
+            "itself was not fitted anew.",
+        )
+    graph = symmetric_affinity(subject)
+    if graph is not None:
+        return (
+            lambda rows, seed: spectral_labels(graph[rows][:, rows], k, model.n_init, seed),
+            f"Spectral clustering of the affinity was repeated {part}; the affinity itself was not learned anew.",
+        )
+    if subject.kept.sum() > MOST_REFITTED:
+        return (
+            None,
+            f"{subject.method} would have to be fitted anew, which is left out beyond {MOST_REFITTED:,} samples.",
+        )
+    return lambda rows, seed: _refitted(subject, rows, seed), f"The whole model was fitted {part}."
+
+
+def _neighbours(model: SparseBDR, rows: np.ndarray) -> Graph:
+    """The graph that labels come from, of some of the samples."""
+    directed = neighbour_graph(dense_nearest(model._unit_rows[rows], model.n_neighbors)[1])
+    return sparse.csr_array(directed + directed.T)
+
+
+def _refitted(subject: Subject, rows: np.ndarray, seed: int) -> np.ndarray:
+    views = subject.used().take(rows)
+    masks = {view.name: np.broadcast_to(view.mask, (rows.size, view.mask.shape[1])) for view in views}
+    values = {view.name: view.X for view in views}
+    model = refit(subject.model, values, observed=masks, random_state=seed)
+    return to_numpy(model.labels_)

@@ -1,0 +1,140 @@
+"""What a report is about: a fitted model, the views it was fitted on, and what it says of their samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from jella.arrays import to_numpy
+from jella.base import BaseMultiView
+from jella.views import View, Views
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A part of the report that this model or these data do not have, and why, in one sentence."""
+
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A fitted model with its data.
+
+    Attributes
+    ----------
+    model : estimator
+    X, observed : as in its fit
+    views : Views
+        X as read, in NumPy or sparse; all n samples.
+    kept : bool array (n,)
+        Samples with something observed.
+    names : tuple of str
+        Of the samples; their positions where they have none.
+    labels : int array (n,) or None
+        Clusters from 0, -1 for samples that were left out.
+    embedding : array (n, r) or None
+        NaN for samples that were left out.
+    seed : int
+        Of what the report draws.
+    """
+
+    model: Any
+    X: Any
+    observed: Any
+    views: Views
+    kept: np.ndarray
+    names: tuple[str, ...]
+    labels: np.ndarray | None
+    embedding: np.ndarray | None
+    seed: int
+
+    @classmethod
+    def of(cls, model: Any, X: Any, observed: Any = None, seed: int | None = None) -> Subject:
+        """Read X as the model did, and check that it is what the model was fitted on."""
+        if not isinstance(model, BaseMultiView):
+            raise ValueError(
+                f"expected a fitted estimator of jella, got {type(model).__name__}; pass what fit returned"
+            )
+        check_is_fitted(model)
+        views = _on_host(model._read(X, observed, reset=False))
+        labels = getattr(model, "labels_", None)
+        embedding = getattr(model, "embedding_", None)
+        _check_same_samples(model, views, labels if embedding is None else embedding)
+        names = range(views.n_samples) if views.sample_names is None else views.sample_names
+        return cls(
+            model=model,
+            X=X,
+            observed=observed,
+            views=views,
+            kept=np.asarray(views.presence().any(axis=1)),
+            names=tuple(str(name) for name in names),
+            labels=None if labels is None else to_numpy(labels),
+            embedding=None if embedding is None else to_numpy(embedding),
+            seed=_seed(seed, model.random_state),
+        )
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return type(self.model).__name__
+
+    @property
+    def clusters(self) -> np.ndarray:
+        """The clusters that have samples, ascending; none where the model has no labels."""
+        return np.empty(0, dtype=np.intp) if self.labels is None else np.unique(self.labels[self.labels >= 0])
+
+    def sizes(self) -> np.ndarray:
+        """Number of samples of each of the clusters."""
+        known = np.empty(0, dtype=np.intp) if self.labels is None else self.labels[self.labels >= 0]
+        return np.unique(known, return_counts=True)[1]
+
+    def used(self) -> Views:
+        """The views of the samples that were kept."""
+        return self.views if self.kept.all() else self.views.take(self.kept)
+
+
+def feature_name(view: View, j: int) -> str:
+    """How the report calls a feature: its name where it has one, else its position."""
+    return f"feature {j}" if view.feature_names is None else view.feature_names[j]
+
+
+def counted(count: int, what: str, several: str | None = None) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "view"), counted(2000, "entry", "entries")
+    ('1 view', '2,000 entries')
+    """
+    return f"{count:,} {what if count == 1 else several or what + 's'}"
+
+
+def _seed(given: int | None, random_state: Any) -> int:
+    """The seed given, else that of the model where it is a number, else zero."""
+    if given is not None:
+        return int(given)
+    return int(random_state) if isinstance(random_state, Integral) else 0
+
+
+def _on_host(views: Views) -> Views:
+    items = tuple(
+        replace(view, X=view.X if view.is_sparse else to_numpy(view.X), mask=to_numpy(view.mask)) for view in views
+    )
+    return replace(views, items=items)
+
+
+def _check_same_samples(model: Any, views: Views, rows: Any) -> None:
+    if rows is not None and rows.shape[0] != views.n_samples:
+        raise ValueError(
+            f"expected the {rows.shape[0]} samples that the model was fitted on, got {views.n_samples}; pass the X "
+            "that was given to fit"
+        )
+    fitted = model.sample_names_in_
+    if fitted is not None and (views.sample_names is None or list(fitted) != list(views.sample_names)):
+        raise ValueError(
+            "expected the samples that the model was fitted on, in their order, got other names; pass the X that was "
+            "given to fit"
+        )

@@ -1,0 +1,208 @@
+"""The report in a few sentences, and what a reader should be warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jella.report.association import Association
+from jella.report.subject import Absent, Subject, counted
+
+if TYPE_CHECKING:
+    from jella.report.data import ReportData
+
+#: clusters that are found again with less overlap than this are called unstable
+UNSTABLE = 0.6
+#: and a partition of which two runs agree less (adjusted Rand index)
+UNSTABLE_PARTITION = 0.7
+#: clusters of fewer samples are called small
+SMALL = 5
+#: names that a sentence lists
+MOST_NAMES = 6
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning, and the part of the report that tells more."""
+
+    words: str
+    section: str
+
+
+def summarise(subject: Subject, data: ReportData) -> tuple[str, ...]:
+    """What the data are, what was done, and what came out."""
+    parts = (_data(subject), _missing(subject, data), _fit(subject, data), _clusters(subject, data))
+    return tuple(words for words in (*parts, _stability(data), _completion(data), _agreement(data)) if words)
+
+
+def warn_of(subject: Subject, data: ReportData) -> tuple[Warned, ...]:
+    """What speaks against trusting the results."""
+    return tuple(Warned(words, section) for section, words in _warnings(subject, data))
+
+
+def percent(share: float) -> str:
+    """A share in percent; small ones are not rounded to nothing, nor large ones to all.
+
+    >>> percent(0.318), percent(0.0004), percent(0.9999), percent(0.0)
+    ('31.8%', '<0.1%', '>99.9%', '0%')
+    """
+    if share in (0.0, 1.0):
+        return f"{share:.0%}"
+    if share < 0.001 or share > 0.999:
+        return "<0.1%" if share < 0.5 else ">99.9%"
+    return f"{share:.1%}"
+
+
+def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
+    """Names with commas and an 'and'.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 2)
+    ('a, b and c', 'a, b and 1 more')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
+
+
+def _data(subject: Subject) -> str:
+    views = subject.views
+    described = [f"{view.name} ({counted(view.n_features, 'feature')})" for view in views]
+    kinds = "one table" if len(views) == 1 else f"{len(views)} views"
+    return f"{counted(views.n_samples, 'sample')} described by {kinds}: {listed(described)}."
+
+
+def _missing(subject: Subject, data: ReportData) -> str:
+    found = data.missing
+    if found.missing == 0:
+        return "Nothing is missing."
+    lacking = int((~subject.views.presence().all(axis=1)).sum())
+    n = subject.views.n_samples
+    who = (
+        f"{counted(lacking, 'sample')} ({percent(lacking / n)}) {'lacks' if lacking == 1 else 'lack'} at least one view"
+    )
+    worst = max(found.views, key=lambda view: view.missing)
+    most = f"; view {worst.name} lacks most, {percent(worst.missing)} of its values" if len(found.views) > 1 else ""
+    share = f"{percent(found.missing)} of all values are missing{most}"
+    return f"{who}, and {share}." if lacking and len(found.views) > 1 else f"{share[0].upper()}{share[1:]}."
+
+
+def _fit(subject: Subject, data: ReportData) -> str:
+    size = ""
+    if subject.embedding is not None:
+        size = f" It gives every sample {counted(subject.embedding.shape[1], 'coordinate')}."
+    return f"The method is {subject.method}.{size}"
+
+
+def _clusters(subject: Subject, data: ReportData) -> str:
+    if subject.labels is None:
+        return "No clusters were asked for." if hasattr(subject.model, "n_init") else "The method has no clusters."
+    sizes, k = np.sort(subject.sizes()), subject.clusters.size
+    chosen = "; their number was chosen from the data" if subject.model.n_clusters is None else ""
+    if k == 1:
+        return f"All samples are in one cluster{chosen}."
+    return f"The samples fall into {k} clusters of {sizes[0]:,} to {sizes[-1]:,} samples{chosen}."
+
+
+def _stability(data: ReportData) -> str:
+    found = data.stability
+    if isinstance(found, Absent):
+        return ""
+    alike = round(found.between, 2)
+    grade = "nearly the same" if alike >= 0.9 else "similar" if alike >= UNSTABLE_PARTITION else "rather different"
+    return (
+        f"Found again from parts of the samples, the clusters are {grade} (adjusted Rand index of two runs: "
+        f"{alike:.2f}; 1 is the same, 0 is chance)."
+    )
+
+
+def _completion(data: ReportData) -> str:
+    found = data.predictions
+    if isinstance(found, Absent):
+        return ""
+    better = [p for p in found if p.error < p.mean_error]
+    if not better:
+        return "Values that were hidden on purpose are predicted no better than by the mean of their feature."
+    gains = [f"{p.view} {percent(1.0 - p.error / p.mean_error)}" for p in better]
+    return (
+        "Values that were hidden on purpose are predicted with a smaller error than by the mean of their feature: less "
+        f"by {listed(gains)}."
+    )
+
+
+def _agreement(data: ReportData) -> str:
+    if data.agreement is None:
+        return ""
+    a = data.agreement
+    return (
+        f"Against the labels that were given ({a.n_labels} kinds, for {counted(a.n_samples, 'sample')}), the clusters "
+        f"have an adjusted Rand index of {a.adjusted_rand:.2f}, a normalised mutual information of {a.nmi:.2f} and an "
+        f"accuracy of {a.accuracy:.2f}."
+    )
+
+
+def _warnings(subject: Subject, data: ReportData) -> Iterator[tuple[str, str]]:
+    left_out = [name for name, kept in zip(subject.names, subject.kept, strict=True) if not kept]
+    if left_out:
+        several = "sample has" if len(left_out) == 1 else "samples have"
+        yield (
+            "missing",
+            f"{len(left_out)} {several} no value in any view and no place in the results: {listed(left_out)}.",
+        )
+    if not isinstance(data.associations, Absent):
+        for found in data.associations:
+            if found.is_strong:
+                yield "association", association_words(found)
+    if not isinstance(data.convergence, Absent) and not data.convergence.as_meant:
+        yield "convergence", "The fit did not converge: more sweeps may change the results. Raise max_iter."
+    yield from _about_clusters(subject, data)
+    if not isinstance(data.predictions, Absent):
+        poor = [p.view for p in data.predictions if not p.error < p.mean_error]
+        if poor:
+            yield "completion", f"Do not rely on completed values of {listed(poor)}: they are no better than the mean."
+
+
+def association_words(found: Association) -> str:
+    """What a strong association may mean."""
+    what = (
+        f"which samples have view {found.view}" if found.kind == "view" else f"how much of view {found.view} is missing"
+    )
+    return (
+        f"Clusters and {what} go together (strength {found.strength:.2f} of 1). Either some kinds of samples lack it "
+        "more often, so that values are not missing at random, or the clusters partly show what was measured rather "
+        "than what the samples are. Look at clusters within samples that have the same views before you interpret them."
+    )
+
+
+def _about_clusters(subject: Subject, data: ReportData) -> Iterator[tuple[str, str]]:
+    names = [str(cluster) for cluster in subject.clusters]
+    small = [name for name, size in zip(names, subject.sizes(), strict=True) if size < SMALL]
+    if small:
+        yield "clusters", f"{_cluster(small)} {listed(small)} {_has(small)} fewer than {SMALL} samples."
+    if not isinstance(data.stability, Absent):
+        if data.stability.between < UNSTABLE_PARTITION:
+            yield (
+                "clusters",
+                "The clusters as a whole change much with the samples that take part: other samples of the same kind "
+                "may give others.",
+            )
+        weak = [name for name, s in zip(names, data.stability.by_cluster, strict=True) if s < UNSTABLE]
+        if weak:
+            yield (
+                "clusters",
+                f"{_cluster(weak)} {listed(weak)} {_is(weak)} unstable: not found again from parts of the samples.",
+            )
+
+
+def _cluster(names: Sequence[str]) -> str:
+    return "Cluster" if len(names) == 1 else "Clusters"
+
+
+def _has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def _is(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"

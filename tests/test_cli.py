@@ -1,0 +1,336 @@
+"""The command line: every command on real files, round trips, config, exit codes, Ctrl-C."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jella
+from jella.cli.main import main
+from jella.datasets import load_digits_views, make_incomplete
+
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Two views of 90 digits as CSV tables: 20 samples are not in the second, some cells of both are empty."""
+    folder = tmp_path_factory.mktemp("tables")
+    data = load_digits_views()
+    names = [f"digit {i}, <b>" for i in range(90)]
+    rng = np.random.default_rng(0)
+    for name, rows in (("pixels", slice(0, 90)), ("fourier", slice(20, 90))):
+        values = data.data[name][rows]
+        values = np.where(rng.random(values.shape) < 0.1, np.nan, values)
+        pd.DataFrame(values, index=pd.Index(names[rows], name="sample")).to_csv(folder / f"{name}.csv")
+    pd.Series([f"d{digit}" for digit in data.target[:90]], index=pd.Index(names, name="sample"), name="digit").to_csv(
+        folder / "digit.csv"
+    )
+    return folder
+
+
+def files(folder):
+    return [str(folder / "pixels.csv"), str(folder / "fourier.csv")]
+
+
+def run(capsys, *words):
+    code = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_help_names_every_command():
+    done = subprocess.run([sys.executable, "-m", "jella", "--help"], capture_output=True, text=True, check=True)
+    for command in ("info", "cluster", "complete", "transform", "compare", "report", "methods", "reproduce"):
+        assert command in done.stdout
+
+
+def test_help_loads_no_heavy_library():
+    heavy = "('scipy', 'sklearn', 'pandas')"
+    script = f"import sys, jella.cli.main as m; m.make_parser(); print([x for x in {heavy} if x in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_methods_lists_all(capsys):
+    code, out, _ = run(capsys, "methods", "--json")
+    named = {method["class"] for method in json.loads(out)["methods"]}
+    assert code == 0
+    assert {"SparseBDR", "MVLIV", "PVC", "RPCA", "RAMC"} <= named
+
+
+def test_what_methods_says_of_missing_entries_and_signs_is_so():
+    data = load_digits_views()
+    whole = {name: X[:60] for name, X in data.data.items()}
+    cases = {
+        "entries": make_incomplete(whole, 0.2, "incomplete-view", random_state=0),
+        "views": make_incomplete(whole, 0.2, "missing-view", random_state=0),
+        "nothing": whole,
+    }
+    from jella.catalogue import methods
+
+    order = ("entries", "views", "nothing")
+    for method in methods().values():
+        params = {"n_clusters": 3} if method.clusters else {}
+        for what, views in cases.items():
+            allowed = order.index(what) >= order.index(method.missing)
+            assert (method.obstacle(jella.views.read_views(views)) is None) == allowed
+            if allowed:
+                method.kind(**params).fit(views)
+            else:
+                with pytest.raises(ValueError):
+                    method.kind(**params).fit(views)
+        negative = {name: X - 1.0 for name, X in whole.items()}
+        if method.signed:
+            method.kind(**params).fit(negative)
+        else:
+            with pytest.raises(ValueError):
+                method.kind(**params).fit(negative)
+
+
+def test_info_tells_what_is_missing(capsys, tables):
+    code, out, _ = run(capsys, "info", tables, "--json")
+    record = json.loads(out)
+    assert code == 0
+    assert record["samples"] == 90
+    assert {view["name"]: view["samples_without"] for view in record["views"]} == {"pixels": 0, "fourier": 20}
+    assert record["patterns"][1] == {"lacks": ["fourier"], "samples": 20}
+    assert sum(record["classes"].values()) == 90
+    assert record["methods"]["irmkmc"] == "single entries are missing"
+    _, text, _ = run(capsys, "info", tables)
+    assert "20 samples lack fourier" in text
+
+
+def test_cluster_writes_what_it_says_and_the_tables_come_back_as_they_were(capsys, tables, tmp_path):
+    out = tmp_path / "out"
+    code, text, _ = run(capsys, "cluster", tables, "-k", 10, "-o", out, "--no-report", "--seed", 3)
+    assert code == 0
+    assert "NMI" in text
+    assert sorted(p.name for p in out.iterdir()) == [
+        "completed",
+        "embedding.csv",
+        "labels.csv",
+        "model.jella",
+        "run.json",
+    ]
+    labels = pd.read_csv(out / "labels.csv", index_col="sample")
+    before = {name: pd.read_csv(tables / f"{name}.csv", index_col="sample") for name in ("pixels", "fourier")}
+    views = {name: before[name] for name in sorted(before)}
+    by_hand = jella.SparseBDR(10, random_state=3).fit(views)
+    assert labels.index.tolist() == jella.views.read_views(views).sample_names.tolist()
+    assert labels["cluster"].tolist() == by_hand.labels_.tolist()
+    for name, frame in before.items():
+        after = pd.read_csv(out / "completed" / f"{name}.csv", index_col="sample")
+        assert after.shape[0] == 90
+        assert not after.isna().to_numpy().any()
+        assert after.columns.tolist() == frame.columns.tolist()
+        assert after.index[: len(frame)].tolist() == frame.index.tolist()
+        known = frame.notna().to_numpy()
+        assert (after.loc[frame.index].to_numpy()[known] == frame.to_numpy()[known]).all()
+    command = json.loads((out / "run.json").read_text())
+    assert command["options"]["seed"] == 3
+    assert command["command"].startswith("jella cluster ")
+
+
+def test_transform_uses_the_saved_model(capsys, tables, tmp_path):
+    assert run(capsys, "cluster", *files(tables), "-k", 4, "-o", tmp_path / "out", "--no-report", "--quiet")[0] == 0
+    assert run(capsys, "transform", tmp_path / "out", tables / "pixels.csv", "-o", tmp_path / "new")[0] == 0
+    model = jella.load(tmp_path / "out" / "model.jella")
+    new = {"pixels": pd.read_csv(tables / "pixels.csv", index_col="sample")}
+    written = pd.read_csv(tmp_path / "new" / "embedding.csv", index_col="sample")
+    assert np.allclose(written.to_numpy(), np.asarray(model.transform(new)), rtol=0, atol=1e-12)
+    labels = pd.read_csv(tmp_path / "new" / "labels.csv")["cluster"]
+    assert labels.tolist() == model.predict(new).tolist()
+    predicted = pd.read_csv(tmp_path / "new" / "predicted" / "fourier.csv", index_col=0)
+    assert np.allclose(predicted.to_numpy(), np.asarray(model.complete(new)["fourier"]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["npz", "mat", "xlsx", "h5mu"])
+def test_views_are_completed_in_the_format_they_came_in(capsys, tmp_path, kind):
+    views = make_incomplete({n: X[:40, :9] for n, X in load_digits_views().data.items()}, 0.3, "mcar", random_state=0)
+    file = tmp_path / f"digits.{kind}"
+    if kind == "npz":
+        np.savez(file, **views)
+    elif kind == "mat":
+        from scipy.io import savemat
+
+        cell = np.empty(3, dtype=object)
+        cell[:] = list(views.values())
+        savemat(file, {"X": cell})
+    elif kind == "xlsx":
+        pytest.importorskip("openpyxl")
+        with pd.ExcelWriter(file) as book:
+            for name, X in views.items():
+                pd.DataFrame(X, index=[f"s{i}" for i in range(40)]).to_excel(book, sheet_name=name)
+    else:
+        mudata, anndata = pytest.importorskip("mudata"), pytest.importorskip("anndata")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the package's own future
+            mudata.MuData({name: anndata.AnnData(X) for name, X in views.items()}).write_h5mu(file)
+    words = ("cluster", file, "-k", 3, "--method", "mvliv", "--no-report", "--quiet", "-o", tmp_path / "out")
+    assert run(capsys, *words)[0] == 0
+    from jella.io import read
+
+    (written,) = (tmp_path / "out" / "completed").iterdir()
+    assert written.name == file.name
+    before, after = read(file), read(written)
+    assert list(after.views) == list(before.views)
+    for name, X in before.views.items():
+        old, new = np.asarray(X, dtype=float), np.asarray(after.views[name], dtype=float)
+        assert np.array_equal(np.isnan(old), old != new)
+        assert not np.isnan(new).any()
+
+
+def test_complete_tells_its_error(capsys, tables, tmp_path):
+    code, out, _ = run(capsys, "complete", *files(tables), "-o", tmp_path / "out", "--json")
+    record = json.loads(out)
+    assert code == 0
+    assert record["error"] < record["mean_error"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["completed", "run.json"]
+
+
+def test_compare_ranks_methods_without_labels_and_scores_with_them(capsys, tables, tmp_path):
+    words = (
+        "compare",
+        *files(tables),
+        "--methods",
+        "sparse-bdr",
+        "mvliv",
+        "irmkmc",
+        "--rate",
+        "0.2",
+        "--json",
+        "--quiet",
+    )
+    code, out, _ = run(capsys, *words, "-o", tmp_path / "t.csv")
+    rows = {row["method"]: row for row in json.loads(out)["methods"]}
+    assert code == 0
+    assert rows["sparse-bdr"]["error"] < rows["mean-fill"]["error"]
+    assert rows["irmkmc"]["why"] == "single entries are missing"
+    assert "nmi" not in rows["sparse-bdr"]
+    with (tmp_path / "t.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 4
+    labelled = json.loads(run(capsys, "compare", tables, "--methods", "mvliv", "--json", "--quiet")[1])
+    scores = {row["method"]: row.get("nmi") for row in labelled["methods"]}
+    assert scores["mean-fill"] is None
+    assert 0 < scores["mvliv"] <= 1
+
+
+def test_options_come_from_a_config_file_and_the_command_line_wins(capsys, tables, tmp_path):
+    config = tmp_path / "jella.toml"
+    config.write_text(
+        f"seed = 5\n[cluster]\ndata = {json.dumps(files(tables))}\nclusters = 4\nmethod = 'mvliv'\nno-report = true\n"
+        "[cluster.set]\nmax_iter = 7\n"
+    )
+    out = tmp_path / "out"
+    assert run(capsys, "cluster", "--config", config, "-o", out, "-k", 3, "--quiet")[0] == 0
+    options = json.loads((out / "run.json").read_text())["options"]
+    assert (options["seed"], options["clusters"], options["method"]) == (5, 3, "mvliv")
+    assert jella.load(out / "model.jella").get_params()["max_iter"] == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("info",), "expected a file or folder with the data"),
+        (("info", "nothing-there.csv"), "is not there"),
+        (("cluster", "DATA", "-k", "3"), "pass -o OUT"),
+        (("cluster", "DATA", "-k", "3", "-o", "OUT", "--method", "kmeans"), "expected a method among"),
+        (("cluster", "DATA", "-k", "3", "-o", "OUT", "--set", "alfa=1"), "expected --set NAME=VALUE"),
+        (("cluster", "DATA", "-o", "OUT", "--method", "pvc"), "pass -k NUMBER"),
+        (("cluster", "DATA", "-k", "3", "-o", "OUT", "--method", "irmkmc"), "lacks"),
+        (("complete", "DATA", "-o", "OUT", "--method", "ramc"), "expected a method that completes"),
+        (("transform", "no.jella", "DATA", "-o", "OUT"), "no.jella"),
+        (("report", "DATA"), "expected a folder that"),
+        (("cluster", "DATA", "-o", "OUT", "--config", "no.toml"), "no.toml"),
+    ],
+)
+def test_wrong_input_is_one_sentence_exit_code_2_and_nothing_written(capsys, tables, tmp_path, words, says):
+    place = {"DATA": str(tables), "OUT": str(tmp_path / "out")}
+    code, out, err = run(capsys, *(place.get(word, word) for word in words))
+    assert code == 2
+    assert out == ""
+    assert says in err
+    assert len(err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_results_are_not_written_over_unless_asked_and_never_over_other_things(capsys, tables, tmp_path):
+    words = ("cluster", *files(tables), "-k", 3, "--method", "mvliv", "--no-report", "--quiet", "-o", tmp_path / "out")
+    assert run(capsys, *words)[0] == 0
+    assert run(capsys, *words)[0] == 2
+    assert run(capsys, *words, "--overwrite")[0] == 0
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work")
+    code, _, err = run(capsys, *words[:-1], mine, "--overwrite")
+    assert code == 2
+    assert "name another" in err
+    assert (mine / "thesis.txt").read_text() == "years of work"
+
+
+def test_a_failure_while_writing_leaves_nothing(capsys, tables, tmp_path, monkeypatch):
+    def full(*args, **options):
+        raise OSError(28, "No space left on device", "completed")
+
+    monkeypatch.setattr("jella.io.write_views", full)
+    code, _, err = run(capsys, "cluster", *files(tables), "-k", 3, "-o", tmp_path / "out", "--no-report")
+    assert code == 2
+    assert "no space left" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unexpected_failure_has_its_own_code(capsys, monkeypatch):
+    monkeypatch.setattr("jella.catalogue.methods", lambda: 1 / 0)
+    code, _, err = run(capsys, "methods")
+    assert code == 1
+    assert "--debug" in err
+    with pytest.raises(ZeroDivisionError):
+        main(["methods", "--debug"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_saves_what_was_reached(tmp_path):
+    out = tmp_path / "out"
+    np.savez(tmp_path / "digits.npz", **load_digits_views().data)
+    words = ["cluster", str(tmp_path / "digits.npz"), "-k", "10", "--method", "imlbdr", "--no-report", "-o", str(out)]
+    words += ["--set", "max_iter=1000000", "--set", "tol=0.0"]
+    process = subprocess.Popen([sys.executable, "-m", "jella", *words], stdout=subprocess.PIPE, text=True)
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    text, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "interrupted" in text
+    assert (out / "labels.csv").exists()
+    assert json.loads((out / "run.json").read_text())["summary"]["interrupted"] is True
+
+
+def test_parquet_tables(capsys, tables, tmp_path):
+    pytest.importorskip("pyarrow")
+    words = ("cluster", *files(tables), "-k", 3, "--method", "mvliv", "--no-report", "--quiet", "-o", tmp_path / "out")
+    assert run(capsys, *words, "--tables", "parquet")[0] == 0
+    assert pd.read_parquet(tmp_path / "out" / "labels.parquet").shape == (90, 2)
+
+
+def test_every_real_file_opens_or_says_why_not(capsys):
+    where = os.environ.get("JELLA_DATA")
+    if not where:
+        pytest.skip("real data are read from the folder named by JELLA_DATA")
+    seen = 0
+    for path in sorted(Path(where).rglob("*")):
+        if path.suffix in (".mat", ".npz", ".rda", ".csv", ".mtx"):
+            code, out, err = run(capsys, "info", path)
+            assert code in (0, 2), path
+            assert (len(out) > 0) != (len(err.strip().splitlines()) == 1), path
+            seen += 1
+    assert seen > 10

@@ -1,0 +1,204 @@
+"""The experiment runner: cells, holes shared by all methods, resuming, failures; the plan of the paper."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from jella.datasets import load_digits_views, make_incomplete
+from jella.experiments import CONTENDERS, Cell, ResultsFile, run
+from jella.experiments.paper import ARTEFACTS, QUICK, Plan, cells_of, comparison, embedded
+from jella.experiments.pipelines import side_by_side
+from jella.experiments.protocol import compute, sample_norms, scaled_samples
+from jella.experiments.results_file import content
+from jella.metrics import adjusted_rand, nmi, rmse
+
+
+def small(name: str):
+    data = load_digits_views()
+    return {view: X[:60] for view, X in data.data.items()}, data.target[:60] % 3
+
+
+def failing(name: str):
+    views, labels = small(name)
+    return {view: X - 1.0 for view, X in views.items()}, labels  # PVC takes no negative values
+
+
+def cells(methods=("MVL-IV", "PVC", "DAIMC"), repetitions=2):
+    return [Cell("small", "missing-view", 0.3, t, method) for t in range(repetitions) for method in methods]
+
+
+def test_cells_of_one_draw_share_their_holes_and_others_do_not():
+    first = Cell("Yale", "missing-view", 0.1, 0, "PVC", (("alpha", 0.1),))
+    assert first.seed == Cell("Yale", "missing-view", 0.1, 0, "IMG", task="hold-out").seed
+    others = [
+        Cell("Corel5k", "missing-view", 0.1, 0, "PVC"),
+        Cell("Yale", "incomplete-view", 0.1, 0, "PVC"),
+        Cell("Yale", "missing-view", 0.2, 0, "PVC"),
+        Cell("Yale", "missing-view", 0.1, 1, "PVC"),
+    ]
+    assert len({first.seed, *(cell.seed for cell in others)}) == 5
+
+
+def test_a_cell_survives_its_line_in_the_file():
+    cell = Cell(
+        "Yale", "missing-view", 0.1, 3, "IML-BDR", (("alpha", 0.01), ("gamma", 10.0)), ("gist", "lbp"), "hold-out"
+    )
+    assert Cell.from_dict(json.loads(json.dumps(cell.as_dict()))) == cell
+
+
+def test_every_result_says_what_it_took_and_where(tmp_path):
+    found = run(cells(repetitions=1), tmp_path / "r.jsonl", load=small, progress=False)
+    environments = ResultsFile(tmp_path / "r.jsonl").environments()
+    for record in found.values():
+        assert record["seconds"] > 0
+        assert record["cpu_seconds"] > 0
+        assert record["peak_mib"] > 10
+        assert {"jella", "numpy", "scikit-learn", "machine", "date"} <= set(environments[record["environment"]])
+
+
+def test_nothing_is_computed_twice(tmp_path):
+    asked = []
+
+    def counting(name: str):
+        asked.append(name)
+        return small(name)
+
+    first = run(cells(repetitions=1), tmp_path / "r.jsonl", load=counting, progress=False)
+    assert len(asked) == 3
+    again = run(cells(repetitions=2), tmp_path / "r.jsonl", load=counting, progress=False)
+    assert len(asked) == 6
+    assert {key: again[key] for key in first} == first
+
+
+def test_a_failure_is_recorded_with_its_message_and_tried_again(tmp_path):
+    cell = Cell("small", "missing-view", 0.3, 0, "PVC")
+    failed = run([cell], tmp_path / "r.jsonl", load=failing, progress=False)[cell.key]
+    assert failed["failed"].startswith("ValueError: ")
+    assert "negative" in failed["failed"]
+    mended = run([cell], tmp_path / "r.jsonl", load=small, progress=False)[cell.key]
+    assert "failed" not in mended
+    assert len(list(ResultsFile(tmp_path / "r.jsonl").records())) == 2  # the environment and the one result
+
+
+def test_parallel_and_serial_runs_leave_the_same_file(tmp_path):
+    run(cells(), tmp_path / "one.jsonl", load=small, progress=False)
+    run(cells(), tmp_path / "two.jsonl", load=small, n_jobs=2, progress=False)
+    assert lines(tmp_path / "one.jsonl") == lines(tmp_path / "two.jsonl")
+
+
+def lines(path):
+    return [content(record) for record in ResultsFile(path).records() if "dataset" in record]
+
+
+SCRIPT = """
+import sys
+sys.path[:0] = {path!r}
+import test_experiments as t
+from jella.experiments import run
+run(t.cells(repetitions=6), {file!r}, load=t.small, progress=False)
+"""
+
+
+def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path):
+    run(cells(repetitions=6), tmp_path / "whole.jsonl", load=small, progress=False)
+    file = tmp_path / "killed.jsonl"
+    script = SCRIPT.format(path=[os.path.dirname(__file__)], file=str(file))
+    process = subprocess.Popen([sys.executable, "-c", script])
+    while process.poll() is None and (not file.exists() or file.read_bytes().count(b"\n") < 4):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with file.open("ab") as part:
+        part.write(b'{"dataset": "small", "sett')  # what a kill in the middle of a line leaves
+    before = len(lines(file))
+    assert 3 <= before < 18
+    run(cells(repetitions=6), file, load=small, progress=False)
+    assert lines(file) == lines(tmp_path / "whole.jsonl")
+
+
+def test_scores_are_means_over_twenty_single_starts():
+    views, labels = small("")
+    cell = Cell("small", "missing-view", 0.3, 0, "MVL-IV")
+    found = compute(cell, views, labels)
+    unit = scaled_samples(views, sample_norms(views))
+    holed = make_incomplete(unit, 0.3, "missing-view", random_state=cell.seed)
+    model = CONTENDERS["MVL-IV"].make(3, cell.seed).fit(holed)
+    from sklearn.cluster import KMeans
+
+    W = model.embedding_ / np.linalg.norm(model.embedding_, axis=1, keepdims=True)
+    runs = [KMeans(3, n_init=1, random_state=cell.seed % 2**31 + start).fit(W).labels_ for start in range(20)]
+    assert found["nmi"] == pytest.approx(np.mean([nmi(labels, one) for one in runs]))
+    assert found["ari"] == pytest.approx(np.mean([adjusted_rand(labels, one) for one in runs]))
+    missing = {name: np.isnan(X) for name, X in holed.items()}
+    assert found["rmse"] == pytest.approx(rmse(unit, model.complete(holed), missing=missing))
+    assert found["rmse_all"] == pytest.approx(rmse(unit, model.complete(holed)))
+
+
+def test_errors_of_methods_on_raw_data_are_at_unit_samples_too():
+    views, labels = small("")
+    big = {name: 100.0 * X for name, X in views.items()}
+    cell = Cell("small", "incomplete-view", 0.3, 0, "SparseBDR")
+    assert compute(cell, big, labels)["rmse"] == pytest.approx(compute(cell, views, labels)["rmse"], rel=1e-3)
+
+
+@pytest.mark.parametrize("scale", ["sample", "standardize"])
+def test_what_users_would_pick_is_what_scikit_learn_does(scale):
+    from sklearn.cluster import SpectralClustering
+    from sklearn.impute import KNNImputer
+    from sklearn.preprocessing import StandardScaler
+
+    views, labels = small("")
+    cell = Cell("small", "incomplete-view", 0.2, 0, "KNNImputer + spectral", (("scale", scale),))
+    data = views if scale == "standardize" else scaled_samples(views, sample_norms(views))
+    X = side_by_side(make_incomplete(data, 0.2, "incomplete-view", random_state=cell.seed))
+    if scale == "standardize":
+        filled = KNNImputer().fit_transform(StandardScaler().fit_transform(X))
+        filled = StandardScaler().fit_transform(filled)
+    else:
+        filled = KNNImputer().fit_transform(X)
+    by_hand = SpectralClustering(3, affinity="nearest_neighbors", random_state=cell.seed).fit_predict(filled)
+    assert compute(cell, views, labels)["nmi"] == pytest.approx(nmi(labels, by_hand))
+
+
+@pytest.mark.parametrize("method", list(CONTENDERS))
+def test_every_contender_clusters_and_holds_out_at_its_default(method):
+    views, labels = small("")
+    contender = CONTENDERS[method]
+    cell = Cell("small", "missing-view", 0.3, 0, method, contender.default)
+    assert 0 <= compute(cell, views, labels)["nmi"] <= 1
+    if len(list(contender.combinations())) > 1 and not contender.whole_views:
+        held = Cell("small", "missing-view", 0.3, 0, method, contender.default, task="hold-out")
+        assert compute(held, views, labels)["error"] > 0
+
+
+def test_the_grids_are_the_papers():
+    sizes = {name: len(list(contender.combinations())) for name, contender in CONTENDERS.items()}
+    assert sizes == {
+        "PVC": 4, "MIC": 3, "MVL-IV": 1, "IMG": 9, "DAIMC": 9, "iRMKMC": 3, "IML-BDR": 9, "RPCA + RAMC": 1,
+        "RRMC + RAMC": 3, "KNNImputer + spectral": 2, "SparseBDR": 1,
+    }  # fmt: skip
+
+
+def test_the_plan_is_the_papers():
+    yale = [c for c in comparison(Plan(), "missing-view") if c.dataset == "Yale" and c.task == "cluster"]
+    assert len(yale) == 50 * (4 + 3 + 1 + 9 + 9 + 3 + 9 + 2 + 1)
+    corel = [c for c in comparison(Plan(), "missing-view") if c.dataset == "Corel5k" and c.task == "cluster"]
+    assert {c.rate for c in corel if c.method == "IML-BDR"} == {0.1, 0.3, 0.5}
+    assert len([c for c in corel if c.method == "IML-BDR"]) == 3
+    assert len([c for c in corel if c.method == "PVC"]) == 4 * 25
+
+
+def test_cells_come_repetition_by_repetition_and_once():
+    plan = embedded(QUICK)
+    found = cells_of(ARTEFACTS, plan, lambda name: ("a", "b", "c"))
+    assert len(found) == len(set(found))
+    assert [cell.repetition for cell in found] == sorted(cell.repetition for cell in found)
+    assert {cell.task for cell in found} == {"cluster", "hold-out", "converge"}
