@@ -307,6 +307,14 @@ def test_one_view_is_enough(as_frame):
     render(data)
 
 
+def test_one_cluster_has_nothing_to_be_compared_with():
+    views = holed("missing-view")
+    data = ReportData.of(jella.SparseBDR(1, random_state=0).fit(views), views, held_out=False)
+    assert "All samples are in one cluster." in data.summary
+    assert all(isinstance(getattr(data, part), Absent) for part in ("stability", "markers", "associations"))
+    render(data)
+
+
 def test_values_that_are_not_observed_do_not_matter():
     views = holed("incomplete-view")
     masks = [~np.isnan(view) for view in views]

@@ -88,8 +88,8 @@ def solve_psd(gram: Array, right: Array) -> Array:
     return ((right @ vectors) * inverse[..., None, :]) @ xp.matrix_transpose(vectors)
 
 
-def sparse_times(affinity: sparse.csr_array, X: Array) -> Array:
-    """Product of a sparse matrix on the host with a block (n, r) of any array library."""
-    if isinstance(X, np.ndarray):
-        return affinity @ X
-    return like(affinity @ to_numpy(X), X)
+def row_dots(A: Array, B: Array) -> Array:
+    """Inner product of every row of A with that of B, (n,)."""
+    if isinstance(A, np.ndarray):
+        return np.einsum("ij,ij->i", A, B)
+    return namespace(A).sum(A * B, axis=1)

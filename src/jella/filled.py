@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array, like, namespace, sparse_times, to_numpy
+from jella.arrays import Array, like, namespace, to_numpy
 from jella.rows import row_blocks
+from jella.sparse_arrays import sparse_times
 from jella.views import View
 
 

@@ -176,7 +176,9 @@ class SparseBDR(BaseClusterer):
     def _sweeps(self, problem: Problem, plan: Plan, views: Views, start: Blocks) -> Result:
         """Sweeps over many samples go with near samples next to each other, so that products stay in the cache."""
         if views.n_samples <= ORDERED or start.embedding_states or not isinstance(start.embedding, np.ndarray):
-            return super()._sweeps(problem, plan, views, start)
+            result = super()._sweeps(problem, plan, views, start)
+            *states, state = result.blocks.embedding_states
+            return replace(result, blocks=replace(result.blocks, embedding_states=(*states, state.on_host())))
         order = locality_order(start.embedding)
         *others, term = problem.embedding
         assert isinstance(term, SparseBlockDiagonal)

@@ -59,13 +59,13 @@ def plot(identity: str, description: str, caption: str = "") -> Markup:
     return tag("figure", place, tag("figcaption", caption) if caption else Markup())
 
 
-def signed(value: float) -> str:
+def signed(value: float, form: str = ".2f") -> str:
     """A number with its sign.
 
-    >>> signed(-0.5)
-    '−0.50'
+    >>> signed(-0.5), signed(0.0123, ".2g")
+    ('−0.50', '+0.012')
     """
-    return f"{value:+.2f}".replace("-", "−")
+    return f"{value:+{form}}".replace("-", "−")
 
 
 def embedded(identity: str, value: Any) -> Markup:
@@ -85,7 +85,7 @@ def safe_json(value: Any) -> str:
 
 def for_plot(text: str, most: int = 60) -> str:
     """Text for a plot, where a few tags have a meaning: escaped, and cut where it is long."""
-    return text
+    return escape(text if len(text) <= most else text[: most - 1] + "…", quote=False)
 
 
 def _finite(value: Any) -> Any:

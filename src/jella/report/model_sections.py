@@ -7,7 +7,7 @@ from jella.report.markup import Markup, joined, plot, signed, table, tag
 from jella.report.predictions import Prediction
 from jella.report.subject import Absent
 from jella.report.summary import listed, percent
-from jella.report.variance import Variance
+from jella.report.variance import Loading, Variance
 
 
 def prediction_section(found: tuple[Prediction, ...], data: ReportData) -> Markup:
@@ -68,8 +68,8 @@ def variance_section(found: Variance, data: ReportData) -> Markup:
     words = f"All components together explain of the observed, scaled values: {totals}.{what}"
     caption = f"Share of a view's variance that each component explains by itself.{shown}"
     rows = [
-        (f"{component + 1}", *(", ".join(f"{x.feature} ({signed(x.weight)})" for x in view) or "–" for view in views))
-        for component, views in zip(found.components, found.loadings, strict=True)
+        (f"{component + 1}", *(_features(loadings) for loadings in by_view))
+        for component, by_view in zip(found.components, found.loadings, strict=True)
     ]
     loadings = table("Features with the largest weights", ["component", *data.view_names], rows)
     return joined(
@@ -79,6 +79,10 @@ def variance_section(found: Variance, data: ReportData) -> Markup:
             tag("details", tag("summary", "Features of each component"), loadings),
         ]
     )
+
+
+def _features(loadings: tuple[Loading, ...]) -> str:
+    return ", ".join(f"{x.feature} ({signed(x.weight, '.2g')})" for x in loadings) or "–"
 
 
 def convergence_section(data: ReportData) -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from jella.arrays import to_numpy
 from jella.labels import kmeans
@@ -54,18 +56,19 @@ class Stability:
 
 def find_stability(subject: Subject) -> Stability | Absent:
     """Label parts of the samples anew, and compare."""
-    if subject.labels is None:
-        return Absent("There are no clusters to find again.")
+    if subject.labels is None or subject.clusters.size < 2:
+        return Absent("There are no two clusters to find again.")
     n = int(subject.kept.sum())
     relabel, what = _relabelling(subject)
     if relabel is None or SHARE * n <= max(subject.clusters.size, 2):
         return Absent(what if relabel is None else "There are too few samples to find the clusters again.")
     labels, rng = subject.labels[subject.kept], np.random.default_rng(subject.seed)
-    runs = []
+    parts = [np.sort(rng.choice(n, int(SHARE * n), replace=False)) for _ in range(N_RESTARTS)]
     try:
-        for number in range(N_RESTARTS):
-            rows = np.sort(rng.choice(n, int(SHARE * n), replace=False))
-            runs.append((rows, relabel(rows, subject.seed + number + 1)))
+        with warnings.catch_warnings():
+            # k-means on a part may have fewer distinct samples than clusters; the figures tell
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            runs = [(rows, relabel(rows, subject.seed + number)) for number, rows in enumerate(parts, 1)]
     except ValueError as error:
         return Absent(f"The clusters could not be found again from a part of the samples: {error}.")
     return Stability(

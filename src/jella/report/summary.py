@@ -103,7 +103,8 @@ def _clusters(subject: Subject, data: ReportData) -> str:
     chosen = "; their number was chosen from the data" if subject.model.n_clusters is None else ""
     if k == 1:
         return f"All samples are in one cluster{chosen}."
-    return f"The samples fall into {k} clusters of {sizes[0]:,} to {sizes[-1]:,} samples{chosen}."
+    extent = f"{sizes[0]:,} to {sizes[-1]:,} samples" if sizes[0] < sizes[-1] else f"{sizes[0]:,} samples each"
+    return f"The samples fall into {k} clusters of {extent}{chosen}."
 
 
 def _stability(data: ReportData) -> str:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from jella.arrays import Array, inner, like, namespace, sparse_times, sqnorm
+from jella.arrays import Array, inner, like, namespace, sqnorm
 from jella.eigen import lowest_eigenvectors
 from jella.rows import cache_blocks, row_blocks
+from jella.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
 from jella.terms.base import Coupling
 from jella.terms.checks import positive
 
@@ -43,6 +43,10 @@ class BlockState:
         affinity, previous = self.affinity[rows][:, rows], self.previous[rows][:, rows]
         F = None if self.indicator is None else self.indicator[rows]
         return replace(self, affinity=affinity, previous=previous, indicator=F, W=self.W[rows], T=self.T[rows])
+
+    def on_host(self) -> BlockState:
+        """The state with its sparse matrices as SciPy has them."""
+        return replace(self, affinity=to_scipy(self.affinity), previous=to_scipy(self.previous))
 
 
 class BlockDiagonal(Coupling):
@@ -165,17 +169,15 @@ class SelfExpression:
 
 
 def _times(affinity: Array, X: Array) -> Array:
-    return sparse_times(affinity, X) if sparse.issparse(affinity) else affinity @ X
+    return sparse_times(affinity, X) if is_sparse(affinity) else affinity @ X
 
 
 def _row_sums(affinity: Array, W: Array) -> Array:
-    if sparse.issparse(affinity):
-        return like(np.asarray(affinity.sum(axis=1)).ravel(), W)
-    return namespace(affinity).sum(affinity, axis=1)
+    return row_sums(affinity, W) if is_sparse(affinity) else namespace(affinity).sum(affinity, axis=1)
 
 
 def _dense(affinity: Array, W: Array) -> Array:
-    return like(affinity.toarray(), W) if sparse.issparse(affinity) else affinity
+    return like(to_scipy(affinity).toarray(), W) if is_sparse(affinity) else affinity
 
 
 def _distances(F: Array, G: Array) -> Array:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
+import array_api_compat
 import numpy as np
 from scipy import sparse
+
+from jella.arrays import Array, namespace
+from jella.sparse_arrays import has_sparse, make_csr, stored
 
 
 class Support:
@@ -39,6 +44,8 @@ class Support:
         both.sort_indices()
         self._indptr, self._indices = both.indptr, both.indices
         self._pair_of_entry = (both.data - 1).astype(np.int32)
+        lines = np.repeat(np.arange(n), np.diff(both.indptr))
+        self._entry_of_pair = np.flatnonzero(lines < both.indices).astype(np.int32)  # pairs are numbered row by row
 
     @classmethod
     def averaging(cls, pattern: sparse.sparray, dtype: Any = np.float64) -> Support:
@@ -52,18 +59,27 @@ class Support:
     @property
     def n_pairs(self) -> int:
         """Number of pairs."""
-        return int(self.rows.size)
+        return int(self.rows.shape[0])
 
-    def matrix(self, values: np.ndarray) -> sparse.csr_array:
+    def like(self, reference: Array) -> Support:
+        """The support with its arrays in the library and on the device of another, if that has sparse matrices."""
+        if not has_sparse(reference):
+            return self
+        xp, device = namespace(reference), array_api_compat.device(reference)
+        other = copy(self)
+        for name in ("rows", "columns", "_indptr", "_indices", "_pair_of_entry", "_entry_of_pair"):
+            setattr(other, name, xp.asarray(getattr(self, name), device=device))
+        return other
+
+    def matrix(self, values: Array) -> Any:
         """Values of the pairs (m,) as a symmetric matrix (n, n)."""
-        shape = self.n_samples, self.n_samples
-        return sparse.csr_array((values[self._pair_of_entry], self._indices, self._indptr), shape=shape)
+        spread = namespace(values).take(values, self._pair_of_entry, axis=0)
+        return make_csr(spread, self._indices, self._indptr, self.n_samples)
 
-    def values(self, matrix: sparse.csr_array) -> np.ndarray:
+    def values(self, matrix: Any) -> Array:
         """The opposite: values of the pairs (m,) in a matrix that this support made."""
-        values = np.empty(self.n_pairs, dtype=matrix.dtype)
-        values[self._pair_of_entry] = matrix.data
-        return values
+        entries = stored(matrix)
+        return namespace(entries).take(entries, self._entry_of_pair, axis=0)
 
     def take(self, rows: np.ndarray) -> Support:
         """The support with the samples in another order."""
