@@ -21,7 +21,7 @@ from jella.filled import MeanFilled, NeighbourFilled
 from jella.labels import unit_rows
 from jella.lending import lent_embedding, lent_residual
 from jella.methods.docs import with_shared_docs
-from jella.neighbours import dense_nearest, nearest, neighbour_graph, symmetric_support
+from jella.neighbours import averaged, dense_nearest, nearest, neighbour_graph, symmetric_support
 from jella.plan import Plan
 from jella.problem import Blocks, Problem
 from jella.residuals import ViewData
@@ -34,6 +34,8 @@ from jella.views import View, Views
 
 #: from this many samples on they are put in order before the sweeps
 ORDERED = 20_000
+#: and by their place after so many averagings over their neighbours, which brings those closer
+AVERAGED = 3
 #: components a cluster, and the fewest, where the number of components is not given
 COMPONENTS_A_CLUSTER, FEWEST_COMPONENTS = 2, 10
 #: but at most one component for so many features: a rank near the number of features completes nothing
@@ -179,7 +181,7 @@ class SparseBDR(BaseClusterer):
             result = super()._sweeps(problem, plan, views, start)
             *states, state = result.blocks.embedding_states
             return replace(result, blocks=replace(result.blocks, embedding_states=(*states, state.on_host())))
-        order = locality_order(start.embedding)
+        order = locality_order(averaged(start.embedding, self.graph_, AVERAGED))
         *others, term = problem.embedding
         assert isinstance(term, SparseBlockDiagonal)
         ordered = replace(problem, embedding=(*others, term.take(order)))

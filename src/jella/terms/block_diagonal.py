@@ -61,7 +61,7 @@ class BlockDiagonal(Coupling):
     eigen_tol : float
         Relative residual to which the eigenvectors are solved in every sweep.
     eigen_steps : int
-        Most steps of the eigensolver in a sweep; it goes on from the last one's vectors. Ten times as many at first.
+        Most steps of the eigensolver in a sweep; it goes on from the last one's vectors. Twenty times as many at first.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class BlockDiagonal(Coupling):
             eye = xp.eye(n, dtype=W.dtype, device=W.device)
             values, vectors = xp.linalg.eigh(eye * degree - _dense(affinity, W))
             return vectors[:, :k], max(float(xp.sum(values[:k])), 0.0)
-        start, steps = (_first_vectors(W, k), 10 * self.eigen_steps) if F is None else (F, self.eigen_steps)
+        start, steps = (_first_vectors(W, k), 20 * self.eigen_steps) if F is None else (F, self.eigen_steps)
         F_new, values = lowest_eigenvectors(laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=steps)
         return F_new, max(float(xp.sum(values)), 0.0)
 
