@@ -114,7 +114,8 @@ def measure(n: int) -> dict[str, Any]:
         (BlockDiagonal, "_eigenvectors", "eigenvectors"),
         (solver, "evaluate", "residual and objective"),
         (sparse_bdr, "dense_nearest", "label graph"),
-        (sparse_bdr, "spectral_labels", "spectral labels"),
+        (sparse_bdr, "confirmed_graph", "confirmed edges"),
+        (sparse_bdr, "diffused_labels", "spectral labels"),
     )
     started = time.process_time()
     with clock.watch(*places):
@@ -238,7 +239,8 @@ def report(results: list[dict[str, Any]]) -> str:
     ours = [r for (form, _), r in sorted(latest.items(), key=lambda item: item[0][1]) if form == "sparse"]
     parts = [
         "neighbour search", "start", "basis step", "products for the basis", "products for the embedding",
-        "embedding step", "affinity step", "eigenvectors", "residual and objective", "label graph", "spectral labels",
+        "embedding step", "affinity step", "eigenvectors", "residual and objective", "label graph", "confirmed edges",
+        "spectral labels",
     ]  # fmt: skip
     lines = [f"{'part (s)':30s}" + "".join(f"{r['n']:>12,d}" for r in ours)]
     lines += [f"{part:30s}" + "".join(f"{r['parts'].get(part, 0.0):12.2f}" for r in ours) for part in parts]

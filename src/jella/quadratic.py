@@ -11,9 +11,12 @@ import numpy as np
 
 from jella.arrays import Array, like, namespace
 from jella.residuals import Residual, ViewData
-from jella.rows import row_blocks
+from jella.rows import row_blocks, target_bytes
 from jella.terms.base import Coupling, Operator, Term
 from jella.views import View, Views
+
+#: bytes of the grams that are solved in one batch; solvers of devices fail on larger ones
+MOST_BATCHED = 2**27
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ def _by_sample(data: Sequence[ViewData], bases: Sequence[Array], weights: Sequen
     r = bases[0].shape[1]
     pairs = [_pair_products(U) for U in bases]
     widest = max(max(d.X.shape[1] for d in data), r * r)
-    for rows in row_blocks(data[0].X.shape[0], widest * 8, target=2**24):
+    for rows in row_blocks(data[0].X.shape[0], widest * 8, min(target_bytes(data[0].X, 2**24), MOST_BATCHED)):
         D = [None] * len(data) if weights is None else [w[rows, :] for w in weights]
         crosses = [_times(view.X[rows, :] @ U, w) for view, U, w in zip(data, bases, D, strict=True)]
         grams = [_times(_flat_grams(d.view, p, rows), w) for d, p, w in zip(data, pairs, D, strict=True)]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from jella.arrays import Array, at_least, inner, like, namespace, row_sqnorms, sqnorm
-from jella.rows import row_blocks
+from jella.rows import cache_blocks
 from jella.views import View
 
 
@@ -140,6 +140,6 @@ class EntryResidual:
 def residual_blocks(view: View, U: Array, W: Array) -> Iterator[tuple[slice, Array]]:
     """Blocks of rows of Γ ⊙ (X − W Uᵀ), each formed while its rows are in the cache."""
     xp = namespace(view.X)
-    for rows in row_blocks(view.n_samples, view.n_features * 8):
+    for rows in cache_blocks(view.X):
         difference = view.X[rows, :] - W[rows, :] @ U.T
         yield rows, difference if view.is_complete else xp.where(view.mask[rows, :], difference, 0.0)

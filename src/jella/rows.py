@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 TARGET_BYTES = 2**20
+DEVICE_BYTES = 2**30
 
 
 def row_blocks(n_rows: int, bytes_per_row: float, target: int = TARGET_BYTES) -> Iterator[slice]:
@@ -21,16 +20,19 @@ def row_blocks(n_rows: int, bytes_per_row: float, target: int = TARGET_BYTES) ->
         yield slice(start, min(start + size, n_rows))
 
 
+def target_bytes(X: Any, on_host: int = TARGET_BYTES) -> int:
+    """Size of the blocks of an array: as told on the host, large on a device, where the number of calls counts."""
+    device = getattr(X, "device", "cpu")  # sparse matrices of SciPy have none
+    return on_host if "cpu" in str(device).lower() else DEVICE_BYTES
+
+
 def cache_blocks(X: Any) -> Iterator[slice]:
     """Blocks of rows for arithmetic in place: nothing of the size of X is made, and what is made stays in the cache.
 
-    Memory for large temporaries comes fresh from the system every time, which costs more than the arithmetic. On a
-    device there is one block: there the calls would cost.
+    Memory for large temporaries comes fresh from the system every time, which costs more than the arithmetic.
 
+    >>> import numpy as np
     >>> list(cache_blocks(np.ones((5, 2))))
     [slice(0, 5, None)]
     """
-    if isinstance(X, np.ndarray):
-        yield from row_blocks(X.shape[0], X.itemsize * X[:1].size)
-    else:
-        yield slice(0, X.shape[0])
+    yield from row_blocks(X.shape[0], 8 * X.shape[1], target_bytes(X))

@@ -17,6 +17,10 @@ from jella.labels import kmeans, unit_rows
 DIRECT = 600
 #: relative accuracy of the eigenvectors of larger graphs: k-means sees no more
 EIGEN_TOL = 1e-4
+#: how long a diffusion lasts, in the time in which the last of as many eigenvectors as clusters fades to 1/e
+DIFFUSION = 2.0
+#: eigenvectors beyond the number of clusters that may still count after it
+SPARE = 10
 #: a number of groups is in question while its modularity is at least this share of the best
 NEAR_BEST = 0.95
 
@@ -27,6 +31,19 @@ def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_stat
     """Labels (n,) of a symmetric affinity: k-means on row-normalised eigenvectors of its normalised Laplacian."""
     _, vectors = leading_eigenvectors(graph, n_clusters)
     return np.asarray(kmeans(unit_rows(vectors), n_clusters, n_init, random_state).labels_)
+
+
+def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
+    """Labels (n,) of a symmetric affinity: k-means on rows of what a diffusion over it leaves of its eigenvectors.
+
+    The diffusion replaces the cut after as many eigenvectors as clusters. Where fewer groups are clear than are asked
+    for, the eigenvectors beyond the clear ones fade, instead of splitting a clear group at will; where more are, the
+    next eigenvector still counts.
+    """
+    values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0]))
+    rates = 1.0 - values
+    left = np.exp(-DIFFUSION * rates / max(rates[n_clusters - 1], EIGEN_TOL))
+    return np.asarray(kmeans(unit_rows(vectors * left), n_clusters, n_init, random_state).labels_)
 
 
 def leading_eigenvectors(graph: Graph, k: int) -> tuple[np.ndarray, np.ndarray]:

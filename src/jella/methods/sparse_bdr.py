@@ -14,6 +14,7 @@ from sklearn.utils import check_scalar
 from jella.arrays import Array, like, to_numpy
 from jella.base import Prepared, spread
 from jella.cells import locality_order
+from jella.confirmed import confirmed_graph
 from jella.embed import embed
 from jella.embedding import DEFAULT_RANK
 from jella.estimator import BaseClusterer
@@ -27,7 +28,7 @@ from jella.problem import Blocks, Problem
 from jella.residuals import ViewData
 from jella.result import Result
 from jella.scaling import Scaling
-from jella.spectral import choose_n_clusters, spectral_labels
+from jella.spectral import choose_n_clusters, diffused_labels
 from jella.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.view_choice import choose_kinds, clarity_weights
 from jella.views import View, Views
@@ -54,7 +55,8 @@ class SparseBDR(BaseClusterer):
 
     {parameters}
     n_neighbors : int, default=10
-        Neighbours of a sample: in the support of B, in the first completion, and in the graph that labels come from.
+        Neighbours of a sample: in the support of B, in the first completion, and in the graph that labels come from,
+        there both in the embedding and in each view.
     alpha : float, default=0.1
         Weight of the self-expression of the embedding.
     beta : float, default=10.0
@@ -80,10 +82,11 @@ class SparseBDR(BaseClusterer):
     what is missing starts from them and B starts from averaging over them. With scale='auto' a view is rooted,
     standardized or centred, whichever makes its neighbours agree most with those of the other views; with
     view_weights='auto' a view weighs as much as its own graph falls into clear groups. By default there are two
-    components a cluster, at least ten, and at most one for three features. Labels are spectral, from the
-    neighbour graph of the embedding's rows at unit norm. The fit stops after max_iter sweeps on purpose: it starts
-    from a completion by neighbours, and twenty sweeps refine it. A new sample is embedded near its neighbours among
-    those of the fit, by alpha, and takes the label that most of its neighbours have.
+    components a cluster, at least ten, and at most one for three features. Labels are spectral, from the neighbour
+    graph of the embedding's rows at unit norm; an edge of it weighs by the views that have it too. The fit stops after
+    max_iter sweeps on purpose: it starts from a completion by neighbours, and twenty sweeps refine it. A new sample is
+    embedded near its neighbours among those of the fit, by alpha, and takes the label that most of its neighbours
+    have.
 
     The model's own embedding (`result_.blocks.embedding`) tells which views a sample lacks, since what a model expects
     varies less than what is observed. `embedding_` and `transform` are therefore made from the samples completed with
@@ -212,12 +215,14 @@ class SparseBDR(BaseClusterer):
         self.embedding_ = spread(shown, kept)
 
     def _find_labels(self) -> np.ndarray:
-        directed = neighbour_graph(self._near)
-        graph = directed + directed.T
         if self.n_clusters is None:
-            self.cluster_path_ = choose_n_clusters(graph)
+            directed = neighbour_graph(self._near)
+            self.cluster_path_ = choose_n_clusters(directed + directed.T)
         self.n_clusters_ = self.cluster_path_.n_clusters if self.n_clusters is None else self.n_clusters
-        self._kept_labels = spectral_labels(graph, self.n_clusters_, self.n_init, self.random_state)
+        weights = [scale.root_weight**2 for scale in self.scaling_.scales]
+        W = self.result_.blocks.embedding
+        graph = confirmed_graph(self._near, self._scaled, W, self._bases, weights, self.n_neighbors)
+        self._kept_labels = diffused_labels(graph, self.n_clusters_, self.n_init, self.random_state)
         return self._kept_labels
 
     def _nearest_clusters(self, W: np.ndarray) -> np.ndarray:

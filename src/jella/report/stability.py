@@ -9,18 +9,18 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from jella.arrays import to_numpy
+from jella.confirmed import confirmed_graph
 from jella.labels import kmeans
 from jella.methods.sparse_bdr import SparseBDR
 from jella.metrics import adjusted_rand
-from jella.neighbours import dense_nearest, neighbour_graph
+from jella.neighbours import dense_nearest
 from jella.report.affinity import symmetric_affinity
 from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
-from jella.spectral import Graph, spectral_labels
+from jella.spectral import Graph, diffused_labels, spectral_labels
 
 N_RESTARTS = 10
 #: share of the samples that take part in a restart
@@ -109,7 +109,7 @@ def _relabelling(subject: Subject) -> tuple[Relabel | None, str]:
         )
     if isinstance(model, SparseBDR):
         return (
-            lambda rows, seed: spectral_labels(_neighbours(model, rows), k, model.n_init, seed),
+            lambda rows, seed: diffused_labels(_neighbours(model, rows), k, model.n_init, seed),
             f"The neighbour graph of the embedding and its spectral clustering were made anew {part}; the embedding "
             "itself was not fitted anew.",
         )
@@ -129,8 +129,10 @@ def _relabelling(subject: Subject) -> tuple[Relabel | None, str]:
 
 def _neighbours(model: SparseBDR, rows: np.ndarray) -> Graph:
     """The graph that labels come from, of some of the samples."""
-    directed = neighbour_graph(dense_nearest(model._unit_rows[rows], model.n_neighbors)[1])
-    return sparse.csr_array(directed + directed.T)
+    near = dense_nearest(model._unit_rows[rows], model.n_neighbors)[1]
+    weights = [scale.root_weight**2 for scale in model.scaling_.scales]
+    W = to_numpy(model.result_.blocks.embedding)[rows]
+    return confirmed_graph(near, model._scaled.take(rows), W, model._bases, weights, model.n_neighbors)
 
 
 def _refitted(subject: Subject, rows: np.ndarray, seed: int) -> np.ndarray:

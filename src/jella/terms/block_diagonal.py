@@ -13,7 +13,7 @@ import numpy as np
 
 from jella.arrays import Array, inner, like, namespace, sqnorm
 from jella.eigen import lowest_eigenvectors
-from jella.rows import cache_blocks, row_blocks
+from jella.rows import cache_blocks, row_blocks, target_bytes
 from jella.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
 from jella.terms.base import Coupling
 from jella.terms.checks import positive
@@ -61,7 +61,7 @@ class BlockDiagonal(Coupling):
     eigen_tol : float
         Relative residual to which the eigenvectors are solved in every sweep.
     eigen_steps : int
-        Most steps of the eigensolver in a sweep; it goes on from the last one's vectors. Twenty times as many at first.
+        Most steps of the eigensolver in a sweep; it goes on from the last one's vectors. At least 60 at first.
     """
 
     def __init__(
@@ -71,8 +71,8 @@ class BlockDiagonal(Coupling):
         beta: float = 10.0,
         *,
         gamma: float = 0.1,
-        eigen_tol: float = 1e-5,
-        eigen_steps: int = 20,
+        eigen_tol: float = 1e-6,
+        eigen_steps: int = 60,
     ) -> None:
         self.n_blocks = int(n_blocks)
         self.alpha, self.beta = positive(alpha, "BlockDiagonal alpha"), positive(beta, "BlockDiagonal beta")
@@ -119,7 +119,7 @@ class BlockDiagonal(Coupling):
         xp = namespace(WM)
         new, distance = xp.empty_like(old), 0.0
         n = old.shape[0]
-        for rows in row_blocks(n, n * 8, target=2**23):
+        for rows in row_blocks(n, n * 8, target_bytes(WM, 2**23)):
             low_rank = WM[rows, :] @ T.T  # rows of P − B_old
             block = old[rows, :] + 0.5 * (low_rank + T[rows, :] @ WM.T)
             if F is not None:
@@ -144,7 +144,7 @@ class BlockDiagonal(Coupling):
             eye = xp.eye(n, dtype=W.dtype, device=W.device)
             values, vectors = xp.linalg.eigh(eye * degree - _dense(affinity, W))
             return vectors[:, :k], max(float(xp.sum(values[:k])), 0.0)
-        start, steps = (_first_vectors(W, k), 20 * self.eigen_steps) if F is None else (F, self.eigen_steps)
+        start, steps = (_first_vectors(W, k), max(60, self.eigen_steps)) if F is None else (F, self.eigen_steps)
         F_new, values = lowest_eigenvectors(laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=steps)
         return F_new, max(float(xp.sum(values)), 0.0)
 

@@ -10,15 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from jella.arrays import Array, at_least, inner, like, namespace, row_dots, to_numpy
-from jella.rows import row_blocks
+from jella.rows import row_blocks, target_bytes
 from jella.sparse_arrays import has_sparse
 from jella.terms.block_diagonal import BlockDiagonal, BlockState
 from jella.terms.support import Support
 
 #: pairs are walked over in blocks of about this many bytes
 BLOCK_BYTES = 2**22
-#: and of so many on a device, where few large blocks are best
-DEVICE_BYTES = 2**30
 
 
 class SparseBlockDiagonal(BlockDiagonal):
@@ -87,7 +85,7 @@ class SparseBlockDiagonal(BlockDiagonal):
         xp, before, distance = namespace(WM), support.values(old), 0.0
         after = xp.empty_like(before)
         width = WM.shape[1] * WM.itemsize * 4
-        for block in row_blocks(support.n_pairs, width, BLOCK_BYTES if xp is namespace(np.empty(0)) else DEVICE_BYTES):
+        for block in row_blocks(support.n_pairs, width, target_bytes(WM, BLOCK_BYTES)):
             i, j = support.rows[block], support.columns[block]
             symmetric = 0.5 * (_row_products(WM, i, T, j) + _row_products(T, i, WM, j))
             new = before[block] + symmetric

@@ -1,0 +1,68 @@
+"""Neighbours in an embedding, weighed by the views that confirm them: the graph that labels come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from jella.arrays import Array, to_numpy
+from jella.neighbours import nearest, neighbour_graph
+from jella.views import View, Views
+
+#: what an edge weighs that no view confirms; confirmed by all views, and both ways, it weighs two more
+UNCONFIRMED = 0.1
+
+
+def confirmed_graph(
+    near: np.ndarray, views: Views, W: Array, bases: Sequence[Array], weights: Sequence[float], n_neighbors: int
+) -> sparse.csr_array:
+    """Graph (n, n) that joins neighbours in an embedding, the more strongly the more views they are neighbours in.
+
+    An embedding of a few components puts some samples side by side that no view has near each other. Such edges run
+    between groups more often than others. They stay, so that no sample is cut off, but count little.
+
+    Parameters
+    ----------
+    near : int array (n, q)
+        Neighbours in the embedding.
+    views : Views
+        Scaled. The samples that have a view confirm in it, with the entries that they lack as the model expects them:
+        two samples with many holes share too few entries to tell.
+    W, bases : array (n, r) and sequence of arrays (d_v, r)
+        The model.
+    weights : sequence of V numbers
+        Of the views. They count squared: what an unclear view confirms is often an accident.
+    n_neighbors : int
+        Neighbours in a view.
+    """
+    edges = _both_ways(neighbour_graph(near))
+    votes = np.square(weights) / np.sum(np.square(weights))
+    strength = UNCONFIRMED * edges
+    for view, U, vote in zip(views, bases, votes, strict=True):
+        own = neighbour_graph(_neighbours(view, to_numpy(W), to_numpy(U), n_neighbors))
+        strength = strength + vote * (edges * _both_ways(own))
+    return sparse.csr_array(strength)
+
+
+def _neighbours(view: View, W: np.ndarray, U: np.ndarray, n_neighbors: int) -> np.ndarray:
+    """Neighbours (n, q) in one view; a sample without it has none, and is none."""
+    rows = np.flatnonzero(view.presence())
+    _, found = nearest(Views((_completed(view.take(rows), W[rows], U),)), n_neighbors)
+    spread = np.full((view.n_samples, found.shape[1]), -1)
+    spread[rows] = rows[found]
+    return spread
+
+
+def _completed(view: View, W: np.ndarray, U: np.ndarray) -> View:
+    """Samples that have a view, with the entries that they lack as the model expects them."""
+    X = view.X
+    if not view.is_rowwise:
+        X = np.where(to_numpy(view.mask), X.toarray() if view.is_sparse else to_numpy(X), W @ U.T)
+    return replace(view, X=X, mask=np.ones((1, 1), dtype=bool))
+
+
+def _both_ways(directed: sparse.csr_array) -> sparse.csr_array:
+    return sparse.csr_array(directed + directed.T)

@@ -1,0 +1,134 @@
+"""The same fit in every array library and on every device, and no copies to the host between sweeps."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import jella
+from jella.datasets import load_digits_views, make_incomplete
+
+METHODS = {
+    "MVLIV": {},
+    "PVC": {"max_iter": 10},
+    "DAIMC": {"max_iter": 10},
+    "IMLBDR": {"basis": "orthonormal", "solver": "basic", "max_iter": 10},
+    "SparseBDR": {"solver": "basic"},
+}
+#: library, device
+PLACES = [
+    pytest.param("array_api_strict", None, id="strict"),
+    pytest.param("torch", "cpu", id="torch"),
+    pytest.param("torch", "cuda", id="torch-cuda", marks=pytest.mark.gpu),
+    pytest.param("cupy", None, id="cupy", marks=pytest.mark.gpu),
+]
+
+
+def holed(n=600, setting="incomplete-view", dtype=np.float64):
+    views = {name: X[:n].astype(dtype) for name, X in load_digits_views().data.items()}
+    return make_incomplete(views, 0.3, setting, random_state=0)
+
+
+def moved(views, library, device):
+    xp = pytest.importorskip(library)
+    if library == "torch" and device == "cuda" and not xp.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if library == "cupy":
+        importlib.import_module("cupyx.scipy.sparse")
+    options = {"device": device} if device else {}
+    return {name: xp.asarray(X, **options) for name, X in views.items()}
+
+
+def history(method, views):
+    return getattr(jella, method)(10, random_state=0, **METHODS[method]).fit(views).result_.objective
+
+
+@pytest.mark.parametrize(("library", "device"), PLACES)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_objective_is_the_same_everywhere(method, library, device):
+    views = holed()
+    here, there = history(method, views), history(method, moved(views, library, device))
+    assert here.size == there.size
+    assert np.abs(there / here - 1).max() < 1e-8
+
+
+@pytest.mark.parametrize(("library", "device"), PLACES)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_single_precision_is_close_everywhere(method, library, device):
+    views = holed(dtype=np.float32)
+    here, there = history(method, views), history(method, moved(views, library, device))
+    both = min(here.size, there.size)
+    assert np.abs(there[:both] / here[:both] - 1).max() < 1e-4
+
+
+@pytest.mark.parametrize(("library", "device"), [place for place in PLACES if place.values[0] != "array_api_strict"])
+def test_what_comes_out_is_of_the_kind_that_went_in(library, device):
+    views = moved(holed(200), library, device)
+    model = jella.SparseBDR(10, random_state=0).fit(views)
+    kind = type(next(iter(views.values())))
+    completed = model.complete(views)
+    assert isinstance(model.embedding_, kind)
+    assert all(isinstance(X, kind) for X in completed.values())
+    assert model.embedding_.device == next(iter(views.values())).device
+    known = ~np.isnan(jella.arrays.to_numpy(views["pixels"]))
+    before, after = jella.arrays.to_numpy(views["pixels"]), jella.arrays.to_numpy(completed["pixels"])
+    assert (before[known] == after[known]).all()
+    assert (model.predict(views) >= 0).all()
+
+
+@contextmanager
+def counted_copies(monkeypatch, least):
+    """Sizes of the tensors that went to NumPy while sweeps ran, of those with `least` entries or more."""
+    torch = pytest.importorskip("torch")
+    seen, active = [], []
+    from jella import estimator
+
+    solve = estimator.solve
+    original = {name: getattr(torch.Tensor, name) for name in ("__array__", "numpy", "cpu", "tolist")}
+
+    def watched(name):
+        def call(tensor, *args, **options):
+            if active and tensor.numel() >= least:
+                seen.append((name, tuple(tensor.shape)))
+            return original[name](tensor, *args, **options)
+
+        return call
+
+    def solving(*args, **options):
+        active.append(True)
+        try:
+            return solve(*args, **options)
+        finally:
+            active.pop()
+
+    monkeypatch.setattr(estimator, "solve", solving)
+    for name in original:
+        monkeypatch.setattr(torch.Tensor, name, watched(name))
+    yield seen
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_nothing_goes_to_the_host_between_sweeps(method, monkeypatch):
+    views = moved(holed(), "torch", "cpu")
+    with counted_copies(monkeypatch, least=600) as seen:
+        history(method, views)
+    assert seen == []
+
+
+def test_the_counter_counts(monkeypatch):
+    with counted_copies(monkeypatch, least=600) as seen:
+        import torch
+
+        from jella import estimator
+
+        monkeypatch.setattr(estimator, "solve", estimator.solve)
+        views = moved(holed(), "torch", "cpu")
+        model = jella.SparseBDR(10, random_state=0, callback=lambda progress: np.asarray(torch.ones(600)).sum() < 0)
+        model.fit(views)
+    assert seen != []
