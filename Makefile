@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests and the demo use one BLAS thread a process: results do not depend on it, and two test processes do not fight.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow lint format bench bench-imml clean
+.PHONY: demo test test-slow reproduce-quick lint format bench bench-imml clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -20,6 +20,10 @@ test: .venv/installed
 
 test-slow: .venv/installed
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m "slow"
+
+# the paper's tables and figures in small, on the data sets that are found, or on embedded digits
+reproduce-quick: .venv/installed
+	$(ONE_THREAD) $(BIN)/jella reproduce all --quick --jobs 2 -o reproduced
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -253,6 +253,8 @@ def test_options_come_from_a_config_file_and_the_command_line_wins(capsys, table
         (("transform", "no.jella", "DATA", "-o", "OUT"), "no.jella"),
         (("report", "DATA"), "expected a folder that"),
         (("cluster", "DATA", "-o", "OUT", "--config", "no.toml"), "no.toml"),
+        (("reproduce", "all", "--sets", "Yahoo", "-o", "OUT"), "expected data sets among"),
+        (("reproduce", "all", "--sets", "Trecvid", "-o", "OUT"), "expected the files of Trecvid"),
     ],
 )
 def test_wrong_input_is_one_sentence_exit_code_2_and_nothing_written(capsys, tables, tmp_path, words, says):
@@ -320,6 +322,24 @@ def test_parquet_tables(capsys, tables, tmp_path):
     words = ("cluster", *files(tables), "-k", 3, "--method", "mvliv", "--no-report", "--quiet", "-o", tmp_path / "out")
     assert run(capsys, *words, "--tables", "parquet")[0] == 0
     assert pd.read_parquet(tmp_path / "out" / "labels.parquet").shape == (90, 2)
+
+
+def test_reproduce_runs_on_embedded_data_and_draws_again_without_computing(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.delenv("JELLA_DATA", raising=False)
+    words = ("reproduce", "table-sor", "fig-convergence", "--quick", "--quiet", "--json", "-o", tmp_path / "out")
+    code, out, _ = run(capsys, *words)
+    record = json.loads(out)
+    assert code == 0
+    assert record["sets"] == ["digits-150"]
+    assert set(record["missing"]) == {"MSRC-v1", "Yale", "Corel5k", "Caltech7", "Trecvid", "PIE"}
+    names = {Path(path).name for path in record["written"]}
+    assert {"table-sor.md", "table-sor.tex", "table-sor.csv", "fig-convergence.png", "claims.md"} <= names
+    before = (tmp_path / "out" / "results.jsonl").read_bytes()
+    (tmp_path / "out" / "table-sor.md").unlink()
+    assert run(capsys, *words, "--draw")[0] == 0
+    assert (tmp_path / "out" / "table-sor.md").exists()
+    assert (tmp_path / "out" / "results.jsonl").read_bytes() == before
 
 
 def test_every_real_file_opens_or_says_why_not(capsys):

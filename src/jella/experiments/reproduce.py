@@ -87,11 +87,18 @@ class Reproduced:
 
 
 def look_for(plan: Plan, data: str | os.PathLike[str] | None, sets: Iterable[str] | None = None) -> Reproduced:
-    """The plan on the data sets that are there; on the embedded digits where none is."""
+    """The plan on the data sets that are there; on the embedded digits where none is.
+
+    All sets of the paper are looked for, also those that the plan leaves out.
+    """
     from jella.datasets import load
     from jella.io import DataError
 
-    wanted = plan.datasets if sets is None else [name for name in plan.datasets if name in set(sets)]
+    paper = Plan().datasets
+    wanted = list(paper if sets is None else dict.fromkeys(sets))
+    unknown = [name for name in wanted if name not in paper]
+    if unknown:
+        raise ValueError(f"expected data sets among {paper}, got {unknown}; pass some of these")
     there, missing, notes = [], {}, []
     for name in wanted:
         try:
@@ -99,7 +106,11 @@ def look_for(plan: Plan, data: str | os.PathLike[str] | None, sets: Iterable[str
             there.append(name)
         except DataError as error:
             missing[name] = str(error)
-    return Reproduced(plan.only(there) if there else embedded(plan), missing, tuple(notes))
+    if sets is not None and missing:
+        raise ValueError(next(iter(missing.values())))
+    runs = plan.only(there)
+    notes += [f"{name}: left out by --quick" for name in there if name not in runs.datasets]
+    return Reproduced(runs if runs.datasets else embedded(plan), missing, tuple(notes))
 
 
 def _known(names: Iterable[str]) -> list[str]:
