@@ -285,7 +285,7 @@ def test_other_array_libraries(xp, rng):
 
 
 def test_locality_order(rng, monkeypatch):
-    monkeypatch.setattr(cells, "CELL_SIZE", 50)
+    monkeypatch.setattr(cells, "ORDER_SIZE", 50)
     W = rng.normal(size=(10, 5))[rng.integers(10, size=1500)] + 0.1 * rng.normal(size=(1500, 5))
     order = locality_order(W)
     np.testing.assert_array_equal(np.sort(order), np.arange(1500))

@@ -16,6 +16,8 @@ CELL_BLOCK_BYTES = 2**23
 #: Samples a cell, on average; larger than four times this a cell is split.
 CELL_SIZE = 250
 MAX_CELLS = 4096
+#: Samples a cell where cells order the samples.
+ORDER_SIZE = 1000
 #: Samples that k-means sees.
 SUBSAMPLE = 100_000
 PROJECTED = 32
@@ -33,7 +35,7 @@ def locality_order(coordinates: np.ndarray, random_state: int = 0) -> np.ndarray
     coordinates = to_numpy(coordinates)
     if len(coordinates) == 0:
         return np.empty(0, dtype=np.intp)
-    cells = Cells.of(coordinates, random_state)
+    cells = Cells.of(coordinates, random_state, ORDER_SIZE)
     members = [cells.members(cell) for cell in _chain(cells.centres)]
     return np.concatenate([rows[_principal_order(coordinates[rows])] for rows in members])
 
@@ -48,11 +50,11 @@ class Cells:
     starts: np.ndarray
 
     @classmethod
-    def of(cls, coordinates: np.ndarray, random_state: int) -> Cells:
-        """Cells of samples with these coordinates (n, p), by k-means."""
+    def of(cls, coordinates: np.ndarray, random_state: int, size: int | None = None) -> Cells:
+        """Cells of about so many samples with these coordinates (n, p), by k-means."""
         coordinates = np.asarray(coordinates, dtype=np.float32)
-        n = len(coordinates)
-        n_cells = min(max(1, round(n / CELL_SIZE)), MAX_CELLS)
+        n, size = len(coordinates), size or CELL_SIZE
+        n_cells = min(max(1, round(n / size)), MAX_CELLS)
         labels = np.zeros(n, dtype=np.intp)
         if n_cells > 1:
             rng = np.random.default_rng(random_state)
@@ -61,7 +63,7 @@ class Cells:
                 seen = coordinates[np.sort(rng.choice(n, SUBSAMPLE, replace=False))]
             model = MiniBatchKMeans(n_cells, batch_size=4096, n_init=1, random_state=int(rng.integers(2**31)))
             labels = model.fit(seen).predict(coordinates).astype(np.intp)
-        parts = [part for rows in groups(labels) for part in _split(rows, coordinates)]
+        parts = [part for rows in groups(labels) for part in _split(rows, coordinates, size)]
         for cell, rows in enumerate(parts):
             labels[rows] = cell
         centres = np.stack([coordinates[rows].mean(axis=0) for rows in parts])
@@ -97,13 +99,13 @@ def groups(labels: np.ndarray) -> list[np.ndarray]:
     return np.split(order, ends) if len(labels) else []
 
 
-def _split(rows: np.ndarray, coordinates: np.ndarray) -> list[np.ndarray]:
+def _split(rows: np.ndarray, coordinates: np.ndarray, size: int) -> list[np.ndarray]:
     """A cell that is far too large in halves along its first principal coordinate, and so on."""
-    if len(rows) <= 4 * CELL_SIZE:
+    if len(rows) <= 4 * size:
         return [rows]
     order = _principal_order(coordinates[rows])
     halves = np.sort(rows[order[: len(rows) // 2]]), np.sort(rows[order[len(rows) // 2 :]])
-    return [part for half in halves for part in _split(half, coordinates)]
+    return [part for half in halves for part in _split(half, coordinates, size)]
 
 
 def _principal(points: np.ndarray) -> np.ndarray:
