@@ -267,6 +267,46 @@ def test_wrong_input_is_one_sentence_exit_code_2_and_nothing_written(capsys, tab
     assert list(tmp_path.iterdir()) == []
 
 
+def bad_files(folder):
+    """One file of every kind that cannot be read, by what the sentence says of it."""
+    good = "sample,a,b\ns1,1,2\ns2,3,4\ns3,5,7\n"
+    files = {
+        "empty": ("x.csv", b""),
+        "cut": ("x.npz", b"PK\x03\x04half an archive"),
+        "garbage": ("x.mat", bytes(range(256)) * 8),
+        "twice": ("x.csv", (good + "s1,1,2\n").encode()),
+        "not numbers": ("x.csv", b"sample,a,b\ns1,1,tall\ns2,3,small\ns3,5,tall\n"),
+        "one sample": ("x.csv", b"sample,a,b\ns1,1,2\n"),
+        "all missing": ("x.csv", ("sample,a," + ",".join(f"c{j}" for j in range(500)) + "\n" + "".join(
+            f"s{i},{i}" + "," * 500 + "\n" for i in range(4))).encode()),
+        "no views": ("x.mat", None),
+        "pickled": ("x.npz", None),
+        "unknown": ("x.docx", b"text"),
+    }  # fmt: skip
+    for kind, (name, content) in files.items():
+        place = folder / kind
+        place.mkdir()
+        if kind == "no views":
+            from scipy.io import savemat
+
+            savemat(place / name, {"comment": "nothing here"})
+        elif kind == "pickled":
+            np.savez(place / name, X=np.array([{"a": 1}, None], dtype=object))
+        else:
+            (place / name).write_bytes(content)
+        yield kind, place / name
+
+
+def test_bad_files_are_one_sentence_each(capsys, tmp_path):
+    for kind, path in bad_files(tmp_path):
+        for words in (("info", path), ("cluster", path, "-k", 2, "-o", tmp_path / "out")):
+            code, out, err = run(capsys, *words)
+            assert code == 2, kind
+            assert out == "", kind
+            assert len(err.strip().splitlines()) == 1, (kind, err)
+            assert not (tmp_path / "out").exists(), kind
+
+
 def test_results_are_not_written_over_unless_asked_and_never_over_other_things(capsys, tables, tmp_path):
     words = ("cluster", *files(tables), "-k", 3, "--method", "mvliv", "--no-report", "--quiet", "-o", tmp_path / "out")
     assert run(capsys, *words)[0] == 0

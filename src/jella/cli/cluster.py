@@ -15,6 +15,7 @@ import numpy as np
 from jella.cli.data import aligned_labels, data_arguments, read_data
 from jella.cli.fitting import fit, make_model, method_arguments, n_clusters
 from jella.cli.output import check_output, output_arguments, output_folder, sample_column, write_run, write_table
+from jella.cli.words import say
 
 HELP = "clusters, embedding, completed views, a model and a report"
 
@@ -40,7 +41,9 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     from jella.views import read_views
 
     place = check_output(options)
+    say(options, "reading")
     dataset = read_data(options)
+    say(options, "fitting")
     model = fit(make_model(options, options.clusters), dataset.views)
     names = read_views(dataset.views).sample_names
     record = _summary(model, dataset, names)
@@ -49,6 +52,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         if not options.no_report:
             from jella.cli.report import write_from
 
+            say(options, "making the report, with a second fit on hidden values")
             write_from(folder, model, dataset, names, options.command_line, options.seed)
         write_run(folder, options, record)
     return _text(record, model, place), record

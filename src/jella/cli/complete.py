@@ -14,7 +14,7 @@ import numpy as np
 from jella.cli.data import data_arguments, read_data
 from jella.cli.fitting import fit, make_model, method_arguments
 from jella.cli.output import check_output, output_arguments, output_folder, write_run
-from jella.cli.words import percent, table
+from jella.cli.words import percent, say, table
 
 HELP = "the missing values filled in, with an estimate of the error"
 
@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     from jella.views import read_views
 
     place = check_output(options)
+    say(options, "reading")
     dataset = read_data(options)
     model = make_model(options)
     if not hasattr(model, "complete"):
@@ -49,6 +50,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         "interrupted": interrupted(model),
     }
     if not options.no_error and not record["interrupted"]:
+        say(options, "estimating the error by a second fit on hidden values")
         ours, means = errors_against_mean(model, dataset.views)
         if ours is not None and means is not None:
             record |= {

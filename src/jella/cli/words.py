@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Sequence
 
 
@@ -11,6 +13,12 @@ def one_sentence(error: BaseException) -> str:
         name = f" {error.filename!r}" if error.filename else ""
         return f"cannot use{name}: {error.strerror.lower()}"
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def say(options: argparse.Namespace, what: str) -> None:
+    """Tell on a terminal what is being done, where that may take long."""
+    if not options.quiet and sys.stderr.isatty():
+        print(f"{what} ...", file=sys.stderr, flush=True)
 
 
 def table(rows: Sequence[Sequence[str]], align: str) -> list[str]:
