@@ -22,18 +22,14 @@ from typing import Any
 
 import numpy as np
 from real_sets import NATURAL, SETS, folder, unit_samples
-from scipy import sparse
 
 import jella
 from jella.datasets import make_incomplete
+from jella.experiments.pipelines import side_by_side
 from jella.metrics import adjusted_rand, nmi
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SETTINGS, RATES = ("missing-view", "incomplete-view"), (0.1, 0.3, 0.5)
-
-
-def side_by_side(views: dict[str, Any]) -> np.ndarray:
-    return np.hstack([X.toarray() if sparse.issparse(X) else X for X in views.values()])
 
 
 def mean_fill_kmeans(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:

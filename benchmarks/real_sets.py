@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat, mmread
 
+from jella.experiments.protocol import sample_norms, scaled_samples
+
 Views = dict[str, Any]
 
 
@@ -136,13 +138,7 @@ def _with_missing_rows(X: sparse.csr_array, missing: np.ndarray) -> sparse.csr_a
 
 def unit_samples(views: Views) -> Views:
     """Every sample of every view at unit norm, as in the paper's experiments; empty samples stay zero."""
-    out = {}
-    for name, X in views.items():
-        squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.sum(X**2, axis=1)
-        norms = np.sqrt(np.asarray(squares).ravel())
-        scale = 1.0 / np.where(norms > 0, norms, 1.0)
-        out[name] = sparse.csr_array(sparse.diags_array(scale) @ X) if sparse.issparse(X) else X * scale[:, None]
-    return out
+    return scaled_samples(views, sample_norms(views))
 
 
 def _floats(pairs: Any) -> Views:

@@ -125,9 +125,6 @@ def test_the_counter_counts(monkeypatch):
     with counted_copies(monkeypatch, least=600) as seen:
         import torch
 
-        from jella import estimator
-
-        monkeypatch.setattr(estimator, "solve", estimator.solve)
         views = moved(holed(), "torch", "cpu")
         model = jella.SparseBDR(10, random_state=0, callback=lambda progress: np.asarray(torch.ones(600)).sum() < 0)
         model.fit(views)

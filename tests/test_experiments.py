@@ -196,6 +196,22 @@ def test_the_plan_is_the_papers():
     assert len([c for c in corel if c.method == "PVC"]) == 4 * 25
 
 
+def test_what_cannot_be_run_is_said(tmp_path):
+    with pytest.raises(ValueError, match="expected methods among"):
+        run([Cell("small", "missing-view", 0.1, 0, "k-means")], tmp_path / "r.jsonl", load=small)
+    with pytest.raises(ValueError, match="expected a task among"):
+        Cell("small", "missing-view", 0.1, 0, "PVC", task="guess")
+    cell = Cell("nowhere", "missing-view", 0.1, 0, "PVC")
+    found = run([cell], tmp_path / "r.jsonl", progress=False)[cell.key]
+    assert found["failed"].startswith("DataError: expected one of")
+
+
+def test_the_command_line_knows_every_artefact():
+    from jella.cli.reproduce import NAMES
+
+    assert (*ARTEFACTS, "all") == NAMES
+
+
 def test_cells_come_repetition_by_repetition_and_once():
     plan = embedded(QUICK)
     found = cells_of(ARTEFACTS, plan, lambda name: ("a", "b", "c"))

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
             say(options, "making the report, with a second fit on hidden values")
             write_from(folder, model, dataset, names, options.command_line, options.seed)
         write_run(folder, options, record)
-    return _text(record, model, place), record
+    return _text(record, place), record
 
 
 def write_results(folder: Path, model: Any, dataset: Any, names: Any, options: argparse.Namespace) -> None:
@@ -97,7 +97,7 @@ def _summary(model: Any, dataset: Any, names: Any) -> dict[str, Any]:
     return record
 
 
-def _text(record: dict[str, Any], model: Any, place: Path) -> str:
+def _text(record: dict[str, Any], place: Path) -> str:
     sizes = ", ".join(map(str, sorted(record["sizes"], reverse=True)))
     found = f"{record['clusters']} clusters ({sizes}), by {record['method']}"
     lines = [f"{record['samples']} samples of {record['data']} in {found}"]

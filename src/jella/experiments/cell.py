@@ -45,6 +45,10 @@ class Cell:
     views: tuple[str, ...] = ()
     task: str = "cluster"
 
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(f"expected a task among {TASKS}, got {self.task!r}; pass one of these names")
+
     @property
     def seed(self) -> int:
         """Seed of the holes: by data set, setting, rate and repetition, so that all methods see the same."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jella.experiments.cell import Cell
+from jella.experiments.contenders import CONTENDERS
 from jella.experiments.measuring import describe_environment, forget_peak_memory, peak_memory
 from jella.experiments.protocol import compute
 from jella.experiments.results_file import ResultsFile
@@ -62,6 +63,9 @@ def run(
     from sklearn.utils.parallel import Parallel, delayed
 
     wanted = list(dict.fromkeys(cells))
+    unknown = sorted({cell.method for cell in wanted} - set(CONTENDERS))
+    if unknown:
+        raise ValueError(f"expected methods among {tuple(CONTENDERS)}, got {unknown}; pass some of these")
     file = ResultsFile(results)
     done = file.results()
     todo = [cell for cell in wanted if "failed" in done.get(cell.key, {"failed": ""})]
@@ -93,10 +97,10 @@ def measure(cell: Cell, load: Load) -> dict[str, Any]:
     """The cell's result, or why it failed, with what it took."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # hundreds of fits would each say that they stopped at max_iter
-        views, labels = load(cell.dataset)
         forget_peak_memory()
         started, cpu = time.perf_counter(), time.process_time()
         try:
+            views, labels = load(cell.dataset)
             found = compute(cell, views, labels)
         except Exception as error:  # a failure is a result, and shown
             found = {"failed": f"{type(error).__name__}: {error}"}
