@@ -13,7 +13,7 @@ from jella.datasets.incomplete import make_incomplete
 from jella.experiments.cell import Cell
 from jella.experiments.contenders import CONTENDERS, Contender
 from jella.labels import kmeans
-from jella.metrics import adjusted_rand, nmi
+from jella.metrics import adjusted_rand, nmi, rmse
 
 Views = dict[str, Any]
 N_KMEANS = 20
@@ -55,7 +55,9 @@ def compute(cell: Cell, views: Mapping[str, Any], labels: Any) -> dict[str, Any]
     out = scores(model, contender, labels, cell.seed)
     if cell.rate > 0 and hasattr(model, "complete"):
         completed = model.complete(holed)
-        out |= _errors(true, completed, holed, norms if raw else dict.fromkeys(chosen))
+        if raw:  # errors are those at unit samples for every method
+            true, completed = scaled_samples(true, norms), scaled_samples(completed, norms)
+        out |= _errors(true, completed, holed)
     return out
 
 
@@ -94,18 +96,10 @@ def scaled_samples(views: Mapping[str, Any], norms: Mapping[str, np.ndarray]) ->
     }
 
 
-def _errors(true: Views, completed: Any, holed: Views, norms: Mapping[str, np.ndarray | None]) -> dict[str, float]:
-    """RMSE at unit samples, over the entries that were missing and over all."""
-    squares, missing, entries = 0.0, 0, 0
-    for name, X in true.items():
-        gone = np.isnan(_dense(holed[name]))
-        error = _dense(completed[name]) - _dense(X)
-        norm = norms[name]
-        if norm is not None:
-            error = error / norm[:, None]
-        squares += float(np.sum(error[gone] ** 2))
-        missing, entries = missing + int(gone.sum()), entries + gone.size
-    return {"rmse": float(np.sqrt(squares / missing)), "rmse_all": float(np.sqrt(squares / entries))}
+def _errors(true: Views, completed: Views, holed: Views) -> dict[str, float]:
+    """RMSE over the entries that were missing, and over all."""
+    missing = {name: np.isnan(_dense(X)) for name, X in holed.items()}
+    return {"rmse": rmse(true, completed, missing=missing), "rmse_all": rmse(true, completed)}
 
 
 def _dense(X: Any) -> np.ndarray:
