@@ -11,10 +11,18 @@ from scipy import sparse
 #: Any array of an array-API library (numpy, torch, cupy, array-api-strict) or, for views, a SciPy sparse array.
 Array: TypeAlias = Any
 
+#: libraries by the types of arrays: the small steps of an update ask more often than they compute
+_NAMESPACES: dict[tuple[type, ...], Any] = {}
+
 
 def namespace(*arrays: Array) -> Any:
     """The array library of the arguments; SciPy sparse arrays count as NumPy."""
-    return array_api_compat.array_namespace(*[np.empty(0) if sparse.issparse(a) else a for a in arrays])
+    kinds = tuple(map(type, arrays))
+    if kinds not in _NAMESPACES:
+        _NAMESPACES[kinds] = array_api_compat.array_namespace(
+            *[np.empty(0) if sparse.issparse(array) else array for array in arrays]
+        )
+    return _NAMESPACES[kinds]
 
 
 def to_numpy(array: Array) -> np.ndarray:

@@ -32,4 +32,5 @@ class L1(Proximable):
         """Soft thresholding: sign(b)·max(|b| − step·weight, 0)."""
         xp = namespace(B)
         shrunk = xp.abs(B) - step * self.weight
-        return xp.sign(B) * xp.where(shrunk > 0, shrunk, xp.zeros_like(shrunk))
+        shrunk = xp.where(shrunk > 0, shrunk, 0.0)
+        return xp.where(B > 0, shrunk, -shrunk)

@@ -48,12 +48,10 @@ class CoordinateDescent(Update):
         tolerance = max(TOLERANCE, 10 * float(xp.finfo(B.dtype).eps))
         first = 0.0
         for cycle in range(self.max_sweeps):
-            moved = largest = 0.0
+            old = xp.asarray(B, copy=True)
             for j in range(B.shape[0]):
-                new = _coordinate(gram, cross, B, j, prox)
-                moved = max(moved, float(xp.max(xp.abs(new - B[j, :]))))
-                largest = max(largest, float(xp.max(xp.abs(new))))
-                B[j, :] = new
+                B[j, :] = _coordinate(gram, cross, B, j, prox)
+            moved, largest = float(xp.max(xp.abs(B - old))), float(xp.max(xp.abs(B)))
             first = moved if cycle == 0 else first
             if moved <= max(tolerance * largest, self.progress * first):
                 break
