@@ -40,22 +40,34 @@ class CoordinateDescent(Update):
         return f"coordinate descent cannot take {odd[0]}, which is not a sum over entries" if odd else None
 
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
-        """The minimiser to TOLERANCE, or the last of MAX_SWEEPS cycles."""
+        """The minimiser to TOLERANCE, or the last of MAX_SWEEPS cycles.
+
+        Every row stops by itself, so that what becomes of it does not depend on which other rows are solved with it.
+        """
         prox = joint_prox(terms)
         xp = namespace(start)
         gram, cross = quadratic.gram, xp.asarray(quadratic.cross.T, copy=True)
         B = xp.asarray(start.T, copy=True)  # (r, m): a coordinate of all rows is contiguous
         tolerance = max(TOLERANCE, 10 * float(xp.finfo(B.dtype).eps))
-        first = 0.0
-        for cycle in range(self.max_sweeps):
+        rows, done, first = xp.arange(B.shape[1], device=B.device), [], None
+        for _ in range(self.max_sweeps):
             old = xp.asarray(B, copy=True)
             for j in range(B.shape[0]):
                 B[j, :] = _coordinate(gram, cross, B, j, prox)
-            moved, largest = float(xp.max(xp.abs(B - old))), float(xp.max(xp.abs(B)))
-            first = moved if cycle == 0 else first
-            if moved <= max(tolerance * largest, self.progress * first):
+            moved, largest = xp.max(xp.abs(B - old), axis=0), xp.max(xp.abs(B), axis=0)
+            first = moved if first is None else first
+            going = moved > xp.maximum(tolerance * largest, self.progress * first)
+            (left,), (ended,) = xp.nonzero(going), xp.nonzero(~going)
+            if ended.shape[0]:
+                done.append((xp.take(rows, ended), xp.take(B, ended, axis=1)))
+                rows, B, cross = xp.take(rows, left), xp.take(B, left, axis=1), xp.take(cross, left, axis=1)
+                first = xp.take(first, left)
+                gram = gram if gram.ndim == 2 else xp.take(gram, left, axis=0)
+            if not left.shape[0]:
                 break
-        return xp.asarray(B.T, copy=True)
+        rows = xp.concat([numbers for numbers, _ in done] + [rows])
+        B = xp.concat([columns for _, columns in done] + [B], axis=1)
+        return xp.asarray(xp.take(B, xp.argsort(rows), axis=1).T, copy=True)
 
 
 def _coordinate(gram: Array, cross: Array, B: Array, j: int, prox: Callable[[Array, Any], Array]) -> Array:
