@@ -19,7 +19,7 @@ import jella
 from jella.plan import make_plan
 from jella.problem import Problem
 from jella.relaxation import Basic
-from jella.residuals import ViewData
+from jella.samples import InMemory
 from jella.solver import Iterate, evaluate, sweep
 from jella.start import make_start
 from jella.terms import BlockDiagonal, Orthonormal
@@ -69,15 +69,15 @@ def compare(n: int, target: float) -> None:
     alpha, beta, gamma = WEIGHTS
     term = BlockDiagonal(K, alpha, beta, gamma=gamma)
     problem = Problem(basis=(Orthonormal(),), embedding=(term,))
-    plan, data = make_plan(problem, views.is_rowwise, Basic()), [ViewData(view) for view in views]
+    plan, samples = make_plan(problem, views.is_rowwise, Basic()), InMemory.of(views)
     start = make_start(views, problem, "svd", K, np.random.default_rng(0))
-    at = evaluate(problem, data, problem.start_states(start))
+    at = evaluate(problem, samples, problem.start_states(start))
     for _ in range(5):
-        at = sweep(problem, plan, data, at, 1.0)
+        at = sweep(problem, plan, samples, at, 1.0)
     times = []
     for _ in range(3):
         started = time.perf_counter()
-        after = sweep(problem, plan, data, at, 1.0)
+        after = sweep(problem, plan, samples, at, 1.0)
         times.append(time.perf_counter() - started)
     state = at.blocks.embedding_states[0]
     P = state.previous + state.W @ state.M @ state.T.T

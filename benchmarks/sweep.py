@@ -13,7 +13,7 @@ import numpy as np
 from jella.plan import make_plan
 from jella.problem import Problem
 from jella.relaxation import SOR
-from jella.residuals import ViewData
+from jella.samples import InMemory
 from jella.solver import evaluate, sweep
 from jella.start import make_start
 from jella.terms import L1, NonNegative
@@ -55,10 +55,10 @@ def unavoidable(view: View, r: int) -> Callable[[], object]:
 def sweep_time(problem: Problem, views: Views, r: int) -> float:
     rule = SOR()
     plan = make_plan(problem, views.is_rowwise, rule)
-    matrices = [ViewData(view) for view in views]
+    samples = InMemory.of(views)
     start = make_start(views, problem, "random", r, np.random.default_rng(0))
-    at = sweep(problem, plan, matrices, evaluate(problem, matrices, problem.start_states(start)), 1.0)
-    return fastest(lambda: sweep(problem, plan, matrices, at, 1.2))
+    at = sweep(problem, plan, samples, evaluate(problem, samples, problem.start_states(start)), 1.0)
+    return fastest(lambda: sweep(problem, plan, samples, at, 1.2))
 
 
 def main() -> None:

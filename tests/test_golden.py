@@ -13,7 +13,7 @@ from jella.plan import make_plan
 from jella.problem import Blocks, Problem
 from jella.quadratic import Quadratic
 from jella.relaxation import Basic, LMaFitSOR
-from jella.residuals import ViewData
+from jella.samples import InMemory
 from jella.solver import evaluate, solve, sweep
 from jella.terms import L1, Alignment, BlockDiagonal, Indicator, NonNegative, Ridge, SampleNorm
 from jella.terms.learned_graph import Laplacian, project_simplex_rows, squared_distances
@@ -251,17 +251,18 @@ def test_irmkmc_on_complete_views_is_rmkmc(golden, power):
     """Sweeps of our solver from the program's start: its iteration count, labels, objective, centroids and weights."""
     file = loadmat(golden / "RMKMC" / f"golden_msrc_r{power}.mat")
     views = read_views([X.T for X in file["X"].ravel()])
-    data = [ViewData(view) for view in views]
+    samples = InMemory.of(views)
     problem = Problem(loss=SampleNorm(power), embedding=(Indicator(),))
     plan = make_plan(problem, True, Basic())
     W = file["Gi"].astype(float)
-    state = RobustState(np.full(2, 0.5), [np.full((W.shape[0], 1), 0.5**power) for _ in range(2)])
+    state = RobustState(np.full(2, 0.5))
     bases = tuple(np.zeros((view.n_features, W.shape[1])) for view in views)
     blocks = problem.start_states(Blocks(bases, W))
-    at = replace(evaluate(problem, data, blocks), blocks=replace(blocks, loss_state=state))
+    at = replace(evaluate(problem, samples, blocks), blocks=replace(blocks, loss_state=state))
+    vars(at.samples)["row_weights"] = [np.ones((W.shape[0], 1))] * 2  # the program starts from equal weights
     values = []
     for _ in range(100):
-        at = sweep(problem, plan, data, at, 1.0)
+        at = sweep(problem, plan, samples, at, 1.0)
         values.append(at.value)
         if len(values) > 1 and values[-2] - values[-1] < 1e-5:
             break

@@ -18,6 +18,7 @@ from jella.plan import Plan, make_plan
 from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Pace
 from jella.residuals import ViewData
+from jella.samples import InMemory
 from jella.solver import balanced_bases, canonical_bases, evaluate, solve, sweep
 from jella.start import make_start
 from jella.terms import (
@@ -136,19 +137,19 @@ def test_no_method_ever_rises(method, setting, solver, init):
 @pytest.mark.parametrize("name", ["free", "ridges", "nonnegative with ridge", "semi-nonnegative"])
 def test_algorithms_1_and_2_have_equal_objectives_and_fixed_points(name):
     problem, views = PROBLEMS[name], read_views(holed("missing-view", n=18))
-    data = [ViewData(view) for view in views]
+    samples = InMemory.of(views)
     two = run(problem, views, max_iter=1500, tol=1e-14, close=False)
     plan = make_plan(problem, True, Basic())
     assert not plan.completes
-    at = evaluate(problem, data, two.blocks)
-    completed = sweep(problem, Plan(plan.basis, plan.embedding, True), data, at, 1.0)
+    at = evaluate(problem, samples, two.blocks)
+    completed = sweep(problem, Plan(plan.basis, plan.embedding, True), samples, at, 1.0)
     # a fixed point of one is one of the other: a sweep of Algorithm 1 neither moves it nor lowers it
     assert completed.value == pytest.approx(two.value, rel=1e-8)
     before, after = (b.embedding @ b.stacked().T for b in (at.blocks, completed.blocks))
     np.testing.assert_allclose(after, before, atol=2e-4)
     # and at any blocks the objective of the completed data is that of the observed data
     Z = [np.where(view.mask, view.X, at.blocks.embedding @ U.T) for view, U in zip(views, at.blocks.bases, strict=True)]
-    full = evaluate(problem, [ViewData(view) for view in read_views(Z)], at.blocks)
+    full = evaluate(problem, InMemory.of(read_views(Z)), at.blocks)
     assert full.value == pytest.approx(at.value, rel=1e-9)
 
 
@@ -285,7 +286,7 @@ def test_random_starts_keep_the_best():
 
 def test_canonical_bases_keep_the_product_and_order_the_components(rng):
     blocks = Blocks(tuple(rng.normal(size=(d, 3)) for d in (5, 4)), rng.normal(size=(20, 3)))
-    stack = np.concatenate(canonical_bases(blocks))
+    stack = np.concatenate(canonical_bases(blocks.bases, blocks.embedding.T @ blocks.embedding))
     np.testing.assert_allclose(stack.T @ stack, np.eye(3), atol=1e-12)
     product = blocks.embedding @ blocks.stacked().T
     np.testing.assert_allclose(product @ stack @ stack.T, product, atol=1e-10)
@@ -301,8 +302,7 @@ def test_balanced_bases_share_the_strength_of_every_component():
     gram = U.T @ U
     np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-9)
     assert np.all(np.diff(np.diag(gram)) < 0)
-    before = Blocks(tuple(model.bases_), model.embedding_)
-    again = balanced_bases(before)
+    again = balanced_bases(model.bases_, model.embedding_.T @ model.embedding_)
     W = model.embedding_ @ np.concatenate(model.bases_).T @ np.concatenate(again) / np.diag(gram)
     np.testing.assert_allclose(np.sum(W**2, axis=0), np.sum(np.concatenate(again) ** 2, axis=0), rtol=0.05)
 

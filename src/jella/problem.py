@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from jella.arrays import Array, namespace
-from jella.residuals import Residual
 from jella.terms import Loss, NonNegative, Squared, Term
 from jella.terms.constraints import Box
 
@@ -41,13 +42,14 @@ class Problem:
     basis, embedding : tuples of Term
         Regularisers and constraints on every U_v, and on W.
     normalise : callable, optional
-        Blocks -> equivalent blocks in a scale that the method prefers; taken where the objective does not rise.
+        Sums of the columns of W (r,) -> what to divide these columns by, and multiply those of U with; done where the
+        objective does not rise. Only with terms on the embedding that do not change with its scale.
     """
 
     loss: Loss = field(default_factory=Squared)
     basis: tuple[Term, ...] = ()
     embedding: tuple[Term, ...] = ()
-    normalise: Callable[[Blocks], Blocks] | None = None
+    normalise: Callable[[Array], Array] | None = None
 
     @property
     def is_separable(self) -> bool:
@@ -83,23 +85,44 @@ class Problem:
         """The blocks with all terms' own variables minimised at them."""
         basis = (
             tuple(term.refresh(U, state) for U, state in zip(blocks.bases, states, strict=True))
-            for term, states in zip(self.basis, blocks.basis_states, strict=True)
+            for term, states in self._basis_terms(blocks)
         )
         pairs = zip(self.embedding, blocks.embedding_states, strict=True)
         embedding = (term.refresh(blocks.embedding, state) for term, state in pairs)
         return replace(blocks, basis_states=tuple(basis), embedding_states=tuple(embedding))
 
-    def value_by_term(self, residuals: Sequence[Residual], blocks: Blocks) -> dict[str, float]:
-        """Objective, part by part: 'loss', then 'basis.Term' and 'embedding.Term'."""
-        values = {"loss": self.loss.value(residuals, blocks.loss_state)}
-        for term, states in zip(self.basis, blocks.basis_states, strict=True):
+    def rescaled(self, blocks: Blocks, divisors: Array) -> Blocks:
+        """Blocks of the same product, with the columns of W divided."""
+        states = (tuple(term.rescaled(state, divisors) for state in own) for term, own in self._basis_terms(blocks))
+        return replace(
+            blocks,
+            bases=tuple(U * divisors for U in blocks.bases),
+            embedding=blocks.embedding / divisors,
+            basis_states=tuple(states),
+        )
+
+    def _basis_terms(self, blocks: Blocks) -> Iterator[tuple[Term, tuple[Any, ...]]]:
+        return zip(self.basis, blocks.basis_states, strict=True)
+
+    def value_by_term(self, totals: np.ndarray, of_embedding: Sequence[float], blocks: Blocks) -> dict[str, float]:
+        """Objective, part by part: 'loss', then 'basis.Term' and 'embedding.Term'.
+
+        Parameters
+        ----------
+        totals : array (V,)
+            What the samples add to the loss.
+        of_embedding : sequence of float
+            Values of the terms on the embedding.
+        """
+        values = {"loss": self.loss.value(totals, blocks.loss_state)}
+        for term, states in self._basis_terms(blocks):
             if term.stacked:
                 values[f"basis.{term.name}"] = term.value(blocks.stacked())
             else:
                 pairs = zip(blocks.bases, states, strict=True)
                 values[f"basis.{term.name}"] = sum(term.value(U, state) for U, state in pairs)
-        for term, state in zip(self.embedding, blocks.embedding_states, strict=True):
-            values[f"embedding.{term.name}"] = term.value(blocks.embedding, state)
+        for term, value in zip(self.embedding, of_embedding, strict=True):
+            values[f"embedding.{term.name}"] = value
         return values
 
 

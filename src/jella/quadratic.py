@@ -73,10 +73,9 @@ class Part:
     quadratic: Quadratic
 
 
-def basis_with_completion(residual: Residual, U: Array, W: Array, relaxation: float) -> Quadratic:
-    """Algorithm 1, one view: gram WᵀW and cross ZᵀW, Z completed from the current blocks."""
-    gram = W.T @ W
-    return Quadratic(gram, U @ gram + relaxation * residual.rmatmul(W))
+def basis_with_completion(sums: Quadratic, U: Array, relaxation: float) -> Quadratic:
+    """Algorithm 1, one view: gram WᵀW and cross ZᵀW, Z completed from the current blocks, from WᵀW and RᵀW."""
+    return Quadratic(sums.gram, U @ sums.gram + relaxation * sums.cross)
 
 
 def basis_on_present(data: ViewData, W: Array, weights: Array | None = None) -> Quadratic:

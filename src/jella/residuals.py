@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Protocol
 
 from jella.arrays import Array, at_least, inner, like, namespace, row_sqnorms, sqnorm
@@ -38,13 +39,17 @@ class ViewData:
     def __init__(self, view: View) -> None:
         self.view = view
         self.X = view.X
-        self.total = sqnorm(view.X)
         self.present = None  # (n, 1) floats where samples are missing
         if view.is_rowwise and not view.is_complete:
             self.present = like(view.mask, view.X)
         self._basis: Array | None = None
         self._product: Array | None = None
         self._spare: list[Array] = []  # memory of residuals that are no longer needed
+
+    @cached_property
+    def total(self) -> float:
+        """‖X‖²."""
+        return sqnorm(self.X)
 
     def times(self, U: Array) -> Array:
         """X @ U, (n, r)."""
@@ -96,6 +101,11 @@ class RowResidual:
         return max(self.data.total - 2.0 * cross + model, 0.0)
 
     def row_sqnorms(self) -> tuple[Array, Array]:
+        """Squared norms of the samples present, and which are."""
+        return self._row_sqnorms
+
+    @cached_property
+    def _row_sqnorms(self) -> tuple[Array, Array]:
         """Formed block by block for a dense view; ‖x‖² − 2⟨w, xU⟩ + ‖Uw‖² for a sparse one."""
         W, view = self.W, self.data.view
         xp = namespace(W)

@@ -6,19 +6,17 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from jella.arrays import Array, namespace
-from jella.embed import embed, update_by_parts
+from jella.arrays import Array, at_least, namespace
 from jella.plan import Plan
 from jella.problem import Blocks, Problem
-from jella.quadratic import Quadratic, basis_on_present, basis_with_completion, embedding_with_completion
+from jella.quadratic import Quadratic, basis_with_completion
 from jella.relaxation import Relaxation
-from jella.residuals import Residual, ViewData
 from jella.result import Progress, Result, Sweep
+from jella.samples import InMemory, Samples, SamplesAt
 from jella.views import Views
 
 Callback = Callable[[Progress], Any]
@@ -31,7 +29,7 @@ class Iterate:
     """Blocks with what is known at them."""
 
     blocks: Blocks
-    residuals: tuple[Residual, ...]
+    samples: SamplesAt
     values: dict[str, float]
 
     @property
@@ -69,12 +67,12 @@ def solve(
     An interrupt (Ctrl-C) ends the solve with the last accepted blocks. The closing step, which makes the fit agree with
     `transform`, can be left out to replay programs that have none.
     """
-    data = [ViewData(view) for view in views]
+    samples = InMemory.of(views)
     record = _Record()
-    current = evaluate(problem, data, problem.start_states(start))
-    current, reason = _loop(problem, plan, data, current, relaxation, max_iter, tol, callbacks, record)
+    current = evaluate(problem, samples, problem.start_states(start))
+    current, reason = _loop(problem, plan, samples, current, relaxation, max_iter, tol, callbacks, record)
     if close and reason != "interrupted":
-        current = _close(problem, data, current, record)
+        current = _close(problem, samples, current, record)
     keys = record.values[0] if record.values else {}
     return Result(
         blocks=current.blocks,
@@ -90,7 +88,7 @@ def solve(
 def _loop(
     problem: Problem,
     plan: Plan,
-    data: Sequence[ViewData],
+    samples: Samples,
     current: Iterate,
     relaxation: Relaxation,
     max_iter: int,
@@ -99,11 +97,11 @@ def _loop(
     record: _Record,
 ) -> tuple[Iterate, str]:
     pace = relaxation.start()
-    floor = ROUNDING * sum(view.total for view in data)
+    floor = ROUNDING * samples.total()
     value = current.value if relaxation.judges_first else math.inf
     try:
         for n_iter in range(1, max_iter + 1):
-            candidate = sweep(problem, plan, data, current, pace.factor)
+            candidate = sweep(problem, plan, samples, current, pace.factor)
             ratio = _ratio(candidate.value, value)
             accepted, next_pace = relaxation.judge(pace, ratio)
             record.sweeps.append(Sweep(pace.factor, ratio, accepted))
@@ -124,41 +122,46 @@ def _loop(
     return current, "max_iter"
 
 
-def sweep(problem: Problem, plan: Plan, data: Sequence[ViewData], at: Iterate, relaxation: float) -> Iterate:
+def sweep(problem: Problem, plan: Plan, samples: Samples, at: Iterate, relaxation: float) -> Iterate:
     """One round of U, W, the terms' own variables, and (in Algorithm 1, implicitly) Z."""
-    old, W, weight = at.blocks.bases, at.blocks.embedding, problem.loss.weight
-    row_weights = problem.loss.row_weights(at.blocks.loss_state)
-    if plan.completes:
-        pairs = zip(at.residuals, old, strict=True)
-        quadratics = [basis_with_completion(residual, U, W, relaxation) for residual, U in pairs]
-    else:
-        quadratics = [basis_on_present(view, W, D) for view, D in zip(data, row_weights or repeat(None), strict=False)]
-    bases = _update_bases(problem, plan, [quadratic.scaled(weight) for quadratic in quadratics], at.blocks)
-    if plan.completes:
-        quadratic = embedding_with_completion(at.residuals, old, W, bases, relaxation).scaled(weight)
-        embedding = plan.embedding.apply(quadratic, problem.embedding, W, at.blocks.embedding_states)
-    else:
-        embedding = update_by_parts(plan.embedding, data, bases, problem, W, row_weights)
-    for term in problem.embedding:
-        embedding = term.repair(embedding, W)
+    quadratics = _basis_quadratics(problem, plan, at, relaxation)
+    bases = _update_bases(problem, plan, quadratics, at.blocks)
+    new = at.samples.next_embedding(plan, at.blocks, bases, relaxation)
+    embedding = samples.repaired(problem, new, at.blocks.embedding)
     blocks = problem.refresh_states(replace(at.blocks, bases=bases, embedding=embedding))
-    return _normalised(problem, data, evaluate(problem, data, blocks))
+    return _normalised(problem, evaluate(problem, samples, blocks))
 
 
-def evaluate(problem: Problem, data: Sequence[ViewData], blocks: Blocks) -> Iterate:
-    """Residuals and objective at blocks; the loss's own variables are minimised there."""
-    pairs = zip(data, blocks.bases, strict=True)
-    residuals = tuple(view.residual(U, blocks.embedding) for view, U in pairs)
-    blocks = replace(blocks, loss_state=problem.loss.refresh(residuals, blocks.loss_state))
-    return Iterate(blocks, residuals, problem.value_by_term(residuals, blocks))
+def evaluate(problem: Problem, samples: Samples, blocks: Blocks) -> Iterate:
+    """Samples and objective at blocks; the loss's own variables are minimised there."""
+    return _judged(problem, samples.at(problem, blocks), blocks)
 
 
-def _normalised(problem: Problem, data: Sequence[ViewData], at: Iterate) -> Iterate:
+def _judged(problem: Problem, at: SamplesAt, blocks: Blocks) -> Iterate:
+    totals = at.totals()
+    blocks = replace(blocks, loss_state=problem.loss.refresh(totals, blocks.loss_state))
+    return Iterate(blocks, at, problem.value_by_term(totals, at.term_values(), blocks))
+
+
+def _normalised(problem: Problem, at: Iterate) -> Iterate:
     """The iterate in the scale that the method prefers, where that does not raise the objective."""
     if problem.normalise is None:
         return at
-    other = evaluate(problem, data, problem.normalise(at.blocks))
+    divisors = problem.normalise(at.samples.column_sums())
+    blocks = problem.rescaled(at.blocks, divisors)
+    other = _judged(problem, at.samples.rescaled(blocks, divisors), blocks)
     return other if other.value <= at.value * (1.0 + ROUNDING) else at
+
+
+def _basis_quadratics(problem: Problem, plan: Plan, at: Iterate, relaxation: float) -> list[Quadratic]:
+    sums, weight = at.samples.basis_sums(plan.completes), problem.loss.weight
+    if plan.completes:
+        pairs = zip(sums, at.blocks.bases, strict=True)
+        return [basis_with_completion(own, U, relaxation).scaled(weight) for own, U in pairs]
+    if problem.loss.weighs_rows:
+        factors = problem.loss.view_factors(at.blocks.loss_state)
+        sums = [own.scaled(float(factor)) for own, factor in zip(sums, factors, strict=True)]
+    return [own.scaled(weight) for own in sums]
 
 
 def _update_bases(problem: Problem, plan: Plan, quadratics: Sequence[Quadratic], blocks: Blocks) -> tuple[Array, ...]:
@@ -180,7 +183,7 @@ def split_rows(stack: Array, lengths: Sequence[int]) -> tuple[Array, ...]:
     return tuple(stack[int(a) : int(b), :] for a, b in zip(starts, ends, strict=True))
 
 
-def _close(problem: Problem, data: Sequence[ViewData], current: Iterate, record: _Record) -> Iterate:
+def _close(problem: Problem, samples: Samples, current: Iterate, record: _Record) -> Iterate:
     """Solve every sample's embedding exactly once more, so that the fit and `transform` agree.
 
     Where nothing fixes the coordinates they are first made canonical. Counts as part of the last sweep.
@@ -189,39 +192,33 @@ def _close(problem: Problem, data: Sequence[ViewData], current: Iterate, record:
         return current
     blocks = current.blocks
     if problem.is_free:
-        blocks = replace(blocks, bases=balanced_bases(blocks))
+        blocks = replace(blocks, bases=balanced_bases(blocks.bases, current.samples.gram()))
     start = None if problem.is_free else blocks.embedding
-    blocks = replace(blocks, embedding=embed(data, blocks.bases, problem, blocks.loss_state, start))
-    closed = evaluate(problem, data, problem.refresh_states(blocks))
+    blocks = replace(blocks, embedding=samples.embed(problem, blocks, start))
+    closed = evaluate(problem, samples, problem.refresh_states(blocks))
     if record.values and closed.value <= current.value:
         record.values[-1] = closed.values
     return closed
 
 
-def balanced_bases(blocks: Blocks) -> tuple[Array, ...]:
+def balanced_bases(bases: Sequence[Array], gram: Array) -> tuple[Array, ...]:
     """Canonical bases that share the strength of every component with the embedding: both columns have norm √s.
 
-    Of all ways to write the product W Uᵀ this has the least ‖W‖² + ‖U‖².
+    Of all ways to write the product W Uᵀ this has the least ‖W‖² + ‖U‖². Of W, only WᵀW is needed.
     """
-    bases = canonical_bases(blocks)
-    xp = namespace(blocks.embedding)
-    overlap = sum(
-        (U.T @ V for U, V in zip(blocks.bases[1:], bases[1:], strict=True)), start=blocks.bases[0].T @ bases[0]
-    )
-    scores = blocks.embedding @ overlap  # W Uᵀ in the canonical coordinates
-    root = xp.sum(scores * scores, axis=0) ** 0.25
-    return tuple(U * root for U in bases)
+    new = canonical_bases(bases, gram)
+    overlap = sum((U.T @ V for U, V in zip(bases[1:], new[1:], strict=True)), start=bases[0].T @ new[0])
+    root = at_least(namespace(gram).sum(overlap * (gram @ overlap), axis=0), 0.0) ** 0.25
+    return tuple(U * root for U in new)
 
 
-def canonical_bases(blocks: Blocks) -> tuple[Array, ...]:
+def canonical_bases(bases: Sequence[Array], gram: Array) -> tuple[Array, ...]:
     """Bases of the same product W Uᵀ, orthonormal as a stack, strongest component first, largest entry positive."""
-    stack, W = blocks.stacked(), blocks.embedding
-    xp = namespace(stack)
-    Q, R = xp.linalg.qr(stack)
-    core = W @ R.T  # W Uᵀ = (W Rᵀ) Qᵀ
-    _, vectors = xp.linalg.eigh(core.T @ core)
+    xp = namespace(gram)
+    Q, R = xp.linalg.qr(xp.concat(list(bases), axis=0))
+    _, vectors = xp.linalg.eigh(R @ gram @ R.T)  # W Uᵀ = (W Rᵀ) Qᵀ
     stack = Q @ xp.flip(vectors, axis=1)
-    return split_rows(stack * largest_signs(stack), [U.shape[0] for U in blocks.bases])
+    return split_rows(stack * largest_signs(stack), [U.shape[0] for U in bases])
 
 
 def largest_signs(stack: Array) -> Array:

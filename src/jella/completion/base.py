@@ -17,7 +17,6 @@ from jella.arrays import Array, like, namespace, to_numpy
 from jella.base import Prepared, spread
 from jella.completion.lagrangian import LowRank, Separation
 from jella.embedding import BaseEmbedding
-from jella.problem import Blocks
 from jella.rows import row_blocks
 from jella.solver import canonical_bases, split_rows
 from jella.views import Views, collect
@@ -141,7 +140,7 @@ def canonical(factors: LowRank, widths: list[int]) -> tuple[Array, tuple[Array, 
     if factors.left.shape[1] == 0:
         n, d = factors.left.shape[0], factors.right.shape[0]
         return xp.zeros((n, 1), dtype=xp.float64), split_rows(xp.zeros((d, 1), dtype=xp.float64), widths)
-    V = xp.concat(list(canonical_bases(Blocks(split_rows(factors.right, widths), factors.left))), axis=0)
+    V = xp.concat(list(canonical_bases(split_rows(factors.right, widths), factors.left.T @ factors.left)), axis=0)
     W = factors.left @ (factors.right.T @ V)
     strengths = xp.sqrt(xp.sum(W * W, axis=0))
     there = strengths > xp.max(strengths) * (max(W.shape[0], V.shape[0]) * float(xp.finfo(W.dtype).eps))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from jella.arrays import namespace
+from jella.arrays import Array, namespace
 from jella.estimator import BaseJELLA
 from jella.methods.docs import with_shared_docs
-from jella.problem import Blocks, Problem
+from jella.problem import Problem
 from jella.terms import Alignment, NonNegative
 
 
@@ -103,14 +102,7 @@ class DAIMC(BaseJELLA):
         return list(self.result_.blocks.basis_states[0])
 
 
-def unit_column_sums(blocks: Blocks) -> Blocks:
-    """Columns of W at sum 1; U and the regressions of the alignment compensate."""
-    xp = namespace(blocks.embedding)
-    sums = xp.sum(blocks.embedding, axis=0)
-    sums = xp.where(sums > 0, sums, xp.ones_like(sums))
-    return replace(
-        blocks,
-        bases=tuple(U * sums for U in blocks.bases),
-        embedding=blocks.embedding / sums,
-        basis_states=(tuple(R / sums for R in blocks.basis_states[0]),),
-    )
+def unit_column_sums(sums: Array) -> Array:
+    """What brings the columns of W, of these sums, to the sum 1."""
+    xp = namespace(sums)
+    return xp.where(sums > 0, sums, xp.ones_like(sums))

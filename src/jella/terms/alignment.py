@@ -39,6 +39,10 @@ class Alignment(Coupling):
         scaled = B * (2.0 / self.beta * row_norms(state))[:, None]  # (½βD)⁻¹U
         return scaled @ xp.linalg.inv(like(np.eye(B.shape[1]), B) + B.T @ scaled)
 
+    def rescaled(self, state: Array, factors: Array) -> Array:
+        """The regression that gives the same for the rescaled basis."""
+        return state / factors
+
     def value(self, B: Array, state: Any = None) -> float:
         """Misfit of the regression and its smoothed row norms."""
         xp = namespace(B)

@@ -78,6 +78,10 @@ class Term(Part, ABC):
         """State after the term's own variables were minimised with B fixed."""
         return state
 
+    def rescaled(self, state: Any, factors: Array) -> Any:
+        """State that goes with the columns of B multiplied by positive factors (r,)."""
+        return state
+
 
 class Coupling(Term):
     """A term that mixes the rows of its block: tr(BᵀKB) − 2 tr(LᵀB) for the state it has."""

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from jella.arrays import Array
 from jella.residuals import Residual, ViewData
 from jella.terms.part import Part
@@ -14,31 +16,42 @@ from jella.terms.part import Part
 class Loss(Part, ABC):
     """How far the observed entries are from the product of embedding and bases.
 
-    A loss that is not a sum of squares is bounded by one at the current residuals: `row_weights` gives the weight of
-    every sample in every view, and `refresh` what it is computed from.
+    It is a function of one number a view, to which every sample adds its part: `totals`. A loss that is not a sum of
+    squares is bounded by one at the current residuals: `row_weights` gives the weight of every sample in every view,
+    and `view_factors` what those of a view are multiplied by.
     """
 
     #: whether over-relaxation of the completed data makes sense for it
     allows_sor: ClassVar[bool] = True
+    #: whether samples have weights, `row_weights` times `view_factors`
+    weighs_rows: ClassVar[bool] = False
     #: whether single entries may be missing, or whole samples of a view only
     allows_entries: ClassVar[bool] = True
 
     @abstractmethod
-    def value(self, residuals: Sequence[Residual], state: Any = None) -> float:
-        """Value, from the residual of every view."""
+    def totals(self, residuals: Sequence[Residual]) -> np.ndarray:
+        """What the samples add to every view, (V,), from its residual."""
+
+    @abstractmethod
+    def value(self, totals: np.ndarray, state: Any = None) -> float:
+        """Value, from the totals of all samples."""
 
     @property
     def weight(self) -> float:
         """What the squared residuals are multiplied by."""
         return 1.0
 
-    def refresh(self, residuals: Sequence[Residual], state: Any) -> Any:
-        """State of the loss's own variables, minimised at the residuals."""
+    def refresh(self, totals: np.ndarray, state: Any) -> Any:
+        """State of the loss's own variables, minimised at the totals."""
         return state
 
-    def row_weights(self, state: Any) -> list[Array] | None:
+    def row_weights(self, residuals: Sequence[Residual]) -> list[Array] | None:
         """Weight of every sample in every view, (n, 1) each, or None where all are one."""
         return None
+
+    def view_factors(self, state: Any) -> np.ndarray:
+        """What the weights of the samples of every view are multiplied by, (V,); only with weights."""
+        raise NotImplementedError
 
     def choose(
         self, data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Any], state: Any

@@ -19,10 +19,9 @@ SMOOTHING = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class RobustState:
-    """View weights a_v (V,), and the weight of every sample in the bound by squares, (n, 1) a view."""
+    """View weights a_v, (V,)."""
 
     view_weights: np.ndarray
-    row_weights: list[Array]
 
 
 class SampleNorm(Loss):
@@ -38,6 +37,7 @@ class SampleNorm(Loss):
     """
 
     allows_sor = False
+    weighs_rows = True
     allows_entries = False
 
     def __init__(self, power: float = 2.0) -> None:
@@ -45,22 +45,26 @@ class SampleNorm(Loss):
             raise ValueError(f"SampleNorm power must be greater than 1, got {power}")
         self.power = float(power)
 
-    def value(self, residuals: Sequence[Residual], state: Any = None) -> float:
-        """Weighted sum of the (smoothed) norms."""
-        totals = self._totals(residuals)
+    def totals(self, residuals: Sequence[Residual]) -> np.ndarray:
+        """Sum of the (smoothed) norms of the samples present, h_v."""
+        return np.array([float(namespace(s).sum(s * m)) for s, m in map(_norms, residuals)])
+
+    def value(self, totals: np.ndarray, state: Any = None) -> float:
+        """Weighted sum of the norms."""
         weights = self._view_weights(totals) if state is None else state.view_weights
         return float(weights**self.power @ totals)
 
-    def refresh(self, residuals: Sequence[Residual], state: Any) -> RobustState:
-        """View weights at their best, and the bound at these residuals."""
-        norms = [_norms(residual) for residual in residuals]
-        weights = self._view_weights(np.array([float(namespace(s).sum(s * m)) for s, m in norms]))
-        rows = [0.5 * float(a) ** self.power / s for a, (s, _) in zip(weights, norms, strict=True)]
-        return RobustState(weights, rows)
+    def refresh(self, totals: np.ndarray, state: Any) -> RobustState:
+        """View weights at their best."""
+        return RobustState(self._view_weights(totals))
 
-    def row_weights(self, state: Any) -> list[Array] | None:
-        """The weights of the bound."""
-        return list(state.row_weights)
+    def row_weights(self, residuals: Sequence[Residual]) -> list[Array] | None:
+        """½/‖e_i‖, of the bound at these residuals."""
+        return [0.5 / norms for norms, _ in map(_norms, residuals)]
+
+    def view_factors(self, state: Any) -> np.ndarray:
+        """a_v^power."""
+        return np.asarray(state.view_weights**self.power)
 
     def choose(
         self, data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Any], state: Any
@@ -75,9 +79,6 @@ class SampleNorm(Loss):
             norms = xp.sqrt(at_least(squares, 0.0) + SMOOTHING)
             cost = cost + float(a) ** self.power * view.keep_present(norms)
         return one_hot(namespace(cost).argmin(cost, axis=1), cost)
-
-    def _totals(self, residuals: Sequence[Residual]) -> np.ndarray:
-        return np.array([float(namespace(s).sum(s * m)) for s, m in map(_norms, residuals)])
 
     def _view_weights(self, totals: np.ndarray) -> np.ndarray:
         """a_v ∝ (power·h_v)^(1/(1−power)), computed relative to the largest to stay in range."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from jella.residuals import Residual
 from jella.terms.checks import positive
 from jella.terms.loss import Loss
@@ -27,6 +29,10 @@ class Squared(Loss):
         """The scale."""
         return self.scale
 
-    def value(self, residuals: Sequence[Residual], state: Any = None) -> float:
-        """Scaled sum of the squared residuals over the observed entries of all views."""
-        return self.scale * sum(residual.sqnorm() for residual in residuals)
+    def totals(self, residuals: Sequence[Residual]) -> np.ndarray:
+        """Squared residuals over the observed entries of every view."""
+        return np.array([residual.sqnorm() for residual in residuals])
+
+    def value(self, totals: np.ndarray, state: Any = None) -> float:
+        """Scaled sum over all views."""
+        return self.scale * sum(totals.tolist())

@@ -1,0 +1,149 @@
+"""The samples of a solve. Shared blocks need sums over them, and where terms allow it each is embedded by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from jella.arrays import Array, namespace
+from jella.embed import embed, update_by_parts
+from jella.plan import Plan
+from jella.problem import Blocks, Problem
+from jella.quadratic import Quadratic, basis_on_present, embedding_with_completion
+from jella.residuals import ViewData
+from jella.views import Views
+
+
+class SamplesAt(Protocol):
+    """Samples at blocks: what the shared blocks and the objective need of them, and where they go next."""
+
+    def totals(self) -> np.ndarray:
+        """What the samples add to the loss of every view, (V,)."""
+
+    def term_values(self) -> tuple[float, ...]:
+        """Values of the terms on the embedding."""
+
+    def gram(self) -> Array:
+        """WᵀW, (r, r)."""
+
+    def column_sums(self) -> Array:
+        """Sums of the columns of W, (r,)."""
+
+    def basis_sums(self, completes: bool) -> list[Quadratic]:
+        """Of every view: WᵀW and RᵀW where data are completed, else both over the samples present, weighed."""
+
+    def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
+        """The embedding after its step from these blocks, the bases at their new place."""
+
+    def rescaled(self, blocks: Blocks, divisors: Array) -> SamplesAt:
+        """The same samples at blocks of the same product, the columns of the embedding divided."""
+
+
+class Samples(Protocol):
+    """All samples of a solve."""
+
+    def total(self) -> float:
+        """Sum of the squares of all observed entries."""
+
+    def at(self, problem: Problem, blocks: Blocks) -> SamplesAt:
+        """The samples at blocks."""
+
+    def embed(self, problem: Problem, blocks: Blocks, start: Array | None) -> Array:
+        """Each sample's exact embedding with the bases fixed."""
+
+    def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
+        """The new embedding, put right where the update must not have gone."""
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Samples in one piece, in memory."""
+
+    data: tuple[ViewData, ...]
+
+    @classmethod
+    def of(cls, views: Views) -> InMemory:
+        """The samples of these views."""
+        return cls(tuple(ViewData(view) for view in views))
+
+    def total(self) -> float:
+        """Sum of the squares of all observed entries."""
+        return sum(view.total for view in self.data)
+
+    def at(self, problem: Problem, blocks: Blocks) -> RowsAt:
+        """The samples at blocks."""
+        pairs = zip(self.data, blocks.bases, strict=True)
+        residuals = tuple(view.residual(U, blocks.embedding) for view, U in pairs)
+        return RowsAt(self.data, problem, blocks, residuals)
+
+    def embed(self, problem: Problem, blocks: Blocks, start: Array | None) -> Array:
+        """Each sample's exact embedding with the bases fixed."""
+        return embed(self.data, blocks.bases, problem, blocks.loss_state, start)
+
+    def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
+        """The new embedding, put right by every term."""
+        for term in problem.embedding:
+            new = term.repair(new, old)
+        return new
+
+
+@dataclass(frozen=True)
+class RowsAt:
+    """Some samples at blocks, in memory: all of a solve, or a chunk of them."""
+
+    data: tuple[ViewData, ...]
+    problem: Problem
+    blocks: Blocks
+    residuals: tuple[Any, ...]
+
+    def totals(self) -> np.ndarray:
+        """From the residuals."""
+        return self.problem.loss.totals(self.residuals)
+
+    def term_values(self) -> tuple[float, ...]:
+        """Of every term."""
+        states = self.blocks.embedding_states or (None,) * len(self.problem.embedding)
+        pairs = zip(self.problem.embedding, states, strict=True)
+        return tuple(term.value(self.blocks.embedding, state) for term, state in pairs)
+
+    def gram(self) -> Array:
+        """WᵀW."""
+        return self.blocks.embedding.T @ self.blocks.embedding
+
+    def column_sums(self) -> Array:
+        """Sums of the columns of W."""
+        return namespace(self.blocks.embedding).sum(self.blocks.embedding, axis=0)
+
+    @cached_property
+    def row_weights(self) -> list[Array] | None:
+        """Weight of every sample in every view, without the factor of the view."""
+        return self.problem.loss.row_weights(self.residuals)
+
+    def basis_sums(self, completes: bool) -> list[Quadratic]:
+        """From the residuals, or from the samples present."""
+        W = self.blocks.embedding
+        if completes:
+            gram = self.gram()
+            return [Quadratic(gram, residual.rmatmul(W)) for residual in self.residuals]
+        weights = self.row_weights or [None] * len(self.data)
+        return [basis_on_present(view, W, D) for view, D in zip(self.data, weights, strict=True)]
+
+    def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
+        """Algorithm 1 with one gram for all samples, Algorithm 2 with one for each availability."""
+        problem, old, W = self.problem, blocks.bases, blocks.embedding
+        if plan.completes:
+            quadratic = embedding_with_completion(self.residuals, old, W, bases, relaxation).scaled(problem.loss.weight)
+            return plan.embedding.apply(quadratic, problem.embedding, W, blocks.embedding_states)
+        weights = self.row_weights
+        if weights is not None:
+            factors = problem.loss.view_factors(blocks.loss_state)
+            weights = [float(factor) * D for factor, D in zip(factors, weights, strict=True)]
+        return update_by_parts(plan.embedding, self.data, bases, problem, W, weights)
+
+    def rescaled(self, blocks: Blocks, divisors: Array) -> RowsAt:
+        """The residuals are those of the product, and stay."""
+        return RowsAt(self.data, self.problem, blocks, self.residuals)
