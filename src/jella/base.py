@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from jella.arrays import Array, like, to_numpy
 from jella.labels import kmeans, unit_rows
 from jella.scaling import Scaling
-from jella.views import Schema, Views, check_for_fit, is_single, read_views
+from jella.views import Schema, Views, check_for_fit, is_chunked, is_single, read_views
 from jella.views.annotated import is_annotated
 from jella.views.frames import is_frame
 
@@ -51,6 +51,8 @@ class BaseMultiView(BaseEstimator):
     _may_miss = "entries"
     #: needs memory of the order n²
     _holds_pairs = False
+    #: whether a fit goes sample by sample, with sums over them, so that samples may lie in chunks
+    _by_sample = False
 
     n_clusters: int | None
     scale: str
@@ -70,7 +72,7 @@ class BaseMultiView(BaseEstimator):
         if nonnegative:
             self._refuse_negative(used)
         scaling = self._learn_scaling(used)
-        scaled = scaling.apply(used)
+        scaled = scaling.apply(used).held()
         if nonnegative:
             self._refuse_negative(scaled)
         return Prepared(views, kept, used, scaling, scaled)
@@ -94,6 +96,8 @@ class BaseMultiView(BaseEstimator):
         if schema is not None and schema.is_single != is_single(X):
             got = "one array" if is_single(X) else "a collection of views"
             raise ValueError(f"expected the {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
+        if is_chunked(X):
+            return self._read_chunks(X, observed, reset)
         # torch, cupy and masked arrays: validate_data would copy them to plain NumPy; it does not know AnnData
         foreign = (is_array_api_obj(X) and not isinstance(X, np.ndarray)) or isinstance(X, np.ma.MaskedArray)
         if is_single(X) and not foreign and not is_annotated(X):
@@ -102,6 +106,20 @@ class BaseMultiView(BaseEstimator):
         views = read_views(X, observed, schema)
         if reset:
             self._remember_features(views)
+        return views
+
+    def _read_chunks(self, X: Any, observed: Any, reset: bool) -> Any:
+        if not reset:
+            raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
+        if not self._by_sample:
+            raise ValueError(
+                f"expected samples in memory, got a Dask collection: {type(self).__name__} relates samples to each "
+                "other; use MVLIV, PVC, DAIMC or IRMKMC, or compute the collection first if it fits"
+            )
+        from jella.chunked.read import read_chunked
+
+        views = read_chunked(X, observed)
+        self._remember_features(views)
         return views
 
     def _checked_single(self, X: Any, observed: Any, reset: bool) -> Any:
@@ -123,7 +141,7 @@ class BaseMultiView(BaseEstimator):
             ) from None
         return X if is_frame(X) else checked
 
-    def _remember_features(self, views: Views) -> None:
+    def _remember_features(self, views: Any) -> None:
         self.n_features_in_ = views.n_features
         names = [view.feature_names for view in views]
         if all(columns is not None for columns in names):
@@ -145,7 +163,7 @@ class BaseMultiView(BaseEstimator):
 
     def _refuse_negative(self, views: Views) -> None:
         for view in views:
-            smallest = float(view.X.min()) if view.is_sparse else float(views.xp.min(view.X))
+            smallest = view.smallest()
             if smallest < 0:
                 raise ValueError(
                     f"Negative values in data passed to {type(self).__name__}: it needs non-negative data, but view "
@@ -188,16 +206,24 @@ class BaseMultiView(BaseEstimator):
             if name in vars(self):
                 delattr(self, name)
         if self.n_clusters is not None or self._chooses_n_clusters:
+            if is_chunked(self.embedding_):
+                from jella.chunked.model import lazy_labels
+
+                self.labels_ = lazy_labels(self)
+                return
             self.labels_ = np.full(kept.size, -1, dtype=np.intp)
             self.labels_[kept] = self._find_labels()
 
     def _find_labels(self) -> np.ndarray:
         """k-means on the embedding."""
-        assert self.n_clusters is not None
         W = to_numpy(self.embedding_)
-        W = W[~np.isnan(W).any(axis=1)]
-        self.kmeans_ = kmeans(self._for_labels(W), self.n_clusters, self.n_init, self.random_state)
+        self._learn_labels(W[~np.isnan(W).any(axis=1)])
         return np.asarray(self.kmeans_.labels_)
+
+    def _learn_labels(self, W: np.ndarray) -> None:
+        """Find the clusters of the rows of an embedding."""
+        assert self.n_clusters is not None
+        self.kmeans_ = kmeans(self._for_labels(W), self.n_clusters, self.n_init, self.random_state)
 
     def _for_labels(self, W: np.ndarray) -> np.ndarray:
         return unit_rows(W) if self._labels_from_unit_rows else W
@@ -206,7 +232,8 @@ class BaseMultiView(BaseEstimator):
         """Nearest cluster of every row, -1 for rows of NaN."""
         labels = np.full(W.shape[0], -1, dtype=np.intp)
         known = ~np.isnan(W).any(axis=1)
-        labels[known] = self.kmeans_.predict(self._for_labels(W[known]))
+        if known.any():
+            labels[known] = self.kmeans_.predict(self._for_labels(W[known]))
         return labels
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from jella.arrays import Array, like, to_numpy
 from jella.base import BaseMultiView, has_clusters, spread
 from jella.scoring import held_out_rmse
-from jella.views import Views, write_views
+from jella.views import Views, is_chunked, write_views
 
 DEFAULT_RANK = 10
 
@@ -54,6 +54,10 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
             Rows of NaN for samples without any observed value, where on_empty='drop'.
         """
         check_is_fitted(self)
+        if is_chunked(X):
+            from jella.chunked.model import transform_chunks
+
+            return transform_chunks(self, X, observed)
         views = self._read(X, observed, reset=False)
         return self._with_names(self._shown(views), views.sample_names)
 
@@ -97,6 +101,10 @@ class LabelsMixin:
     def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
         """Nearest cluster of every sample, (n,); -1 for samples without any observed value."""
         check_is_fitted(self)
+        if is_chunked(X):
+            from jella.chunked.model import predict_chunks
+
+            return predict_chunks(self, X, observed)
         embedding = self._embed(self._read(X, observed, reset=False))  # type: ignore[attr-defined]
         return self._nearest_clusters(to_numpy(embedding))  # type: ignore[attr-defined]
 
@@ -110,6 +118,10 @@ class BaseEmbedding(BaseTransformer):
         Observed values come back bit for bit. A DataFrame that lacks samples gets them appended to its own rows.
         """
         check_is_fitted(self)
+        if is_chunked(X):
+            from jella.chunked.model import complete_chunks
+
+            return complete_chunks(self, X, observed)
         views = self._read(X, observed, reset=False)
         expected = self._expected(self._embed(views))
         norms = self.scaling_.scale_of(views)

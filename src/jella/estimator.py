@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -23,9 +24,10 @@ from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Relaxation
 from jella.residuals import ViewData
 from jella.result import Progress, Result
+from jella.samples import SamplesLostError, check_by_sample
 from jella.solver import solve
 from jella.start import make_start
-from jella.views import View, Views, collect
+from jella.views import View, Views, collect, is_chunked
 
 
 class BaseJELLA(LabelsMixin, BaseEmbedding):
@@ -62,6 +64,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         self
         """
         problem = self.declare()
+        if is_chunked(X) and self._by_sample:
+            check_by_sample(problem)
         prepared = self._prepare(X, observed, nonnegative=problem.needs_nonnegative_data)
         if not problem.loss.allows_entries:
             self._refuse_missing_entries(prepared.used)
@@ -69,6 +73,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         result = self._solve(prepared.scaled, problem, self._rank(prepared.scaled))
         self._remember(X, prepared)
         self._set_fitted(X, problem, result, prepared.kept)
+        if is_chunked(X):
+            self._set_lazy(X, observed, result, prepared)
         self._set_labels(prepared.kept)
         self._warn(result)
         return self
@@ -117,7 +123,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
                 f"warm_start=True goes on from blocks of shapes {shapes}, but this fit needs {wanted}; "
                 "set warm_start=False or pass the same samples and features"
             )
-        return last
+        return replace(last, embedding=views.cut(last.embedding))
 
     def _fill(self, view: View) -> MeanFilled:
         """How a scaled view is filled before the first sweep."""
@@ -142,10 +148,29 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         data = [ViewData(view) for view in views]
         return embed(data, self._bases, self._problem, self.result_.blocks.loss_state)
 
+    def _set_lazy(self, X: Any, observed: Any, result: Result, prepared: Prepared) -> None:
+        """The embedding of samples in chunks; where they were lost, as it can be computed again."""
+        from jella.chunked.model import spread_chunks, transform_chunks
+
+        W, views = result.blocks.embedding, cast(Any, prepared.views)
+        own = W.lazy(prepared.scaled.layout)  # type: ignore[attr-defined]
+        self.result_ = replace(result, blocks=replace(result.blocks, embedding=own))
+        if not result.lost:
+            self.embedding_ = spread_chunks(W, prepared.kept, views)
+            return
+        self.embedding_ = transform_chunks(self, X, observed)
+        if prepared.kept.all():
+            self.result_ = replace(result, blocks=replace(result.blocks, embedding=self.embedding_))
+        raise SamplesLostError(
+            f"{result.lost}: the fit ended after {result.n_iter} sweeps; the model has the bases of the last one, and "
+            "its embedding is computed from them when asked for; fit with warm_start=True to go on from there"
+        )
+
     def _set_fitted(self, X: Any, problem: Problem, result: Result, kept: np.ndarray) -> None:
         self._problem = problem
         self.result_ = result
-        self.embedding_ = spread(result.blocks.embedding, kept)
+        if not is_chunked(X):
+            self.embedding_ = spread(result.blocks.embedding, kept)
         self._bases = result.blocks.bases
         self.bases_ = collect(self._bases, X, self.view_names_in_)
         self.objective_ = result.objective

@@ -41,8 +41,10 @@ class Result:
     history : dict of arrays, the same by term
     sweeps : tuple of Sweep, rejected ones included
     converged : bool
-    stop_reason : 'tolerance', 'no further decrease', 'max_iter', 'callback' or 'interrupted'
+    stop_reason : 'tolerance', 'no further decrease', 'max_iter', 'callback', 'interrupted' or 'samples lost'
     seconds : float
+    lost : str
+        Why samples could no longer be reached, where that ended the solve.
     """
 
     blocks: Blocks
@@ -52,6 +54,7 @@ class Result:
     converged: bool
     stop_reason: str
     seconds: float
+    lost: str = ""
 
     @property
     def n_iter(self) -> int:

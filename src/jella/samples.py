@@ -11,15 +11,23 @@ import numpy as np
 
 from jella.arrays import Array, namespace
 from jella.embed import embed, update_by_parts
-from jella.plan import Plan
+from jella.plan import Plan, choose_update
 from jella.problem import Blocks, Problem
 from jella.quadratic import Quadratic, basis_on_present, embedding_with_completion
 from jella.residuals import ViewData
 from jella.views import Views
 
 
+class SamplesLostError(RuntimeError):
+    """Samples that lie elsewhere can no longer be reached."""
+
+
 class SamplesAt(Protocol):
     """Samples at blocks: what the shared blocks and the objective need of them, and where they go next."""
+
+    @property
+    def embedding(self) -> Array:
+        """W, (n, r), computed."""
 
     def totals(self) -> np.ndarray:
         """What the samples add to the loss of every view, (V,)."""
@@ -57,6 +65,32 @@ class Samples(Protocol):
 
     def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
         """The new embedding, put right where the update must not have gone."""
+
+
+def check_by_sample(problem: Problem) -> None:
+    """Refuse a problem whose embedding cannot be solved sample by sample."""
+    for term in problem.embedding:
+        if not term.separable:
+            raise ValueError(
+                f"expected terms that take samples one by one for a Dask collection, got {term.name}, which relates "
+                "them to each other; leave it out, or compute the collection first if it fits"
+            )
+    update = choose_update(problem.embedding, "embedding")
+    if not update.by_row:
+        names = " with ".join(term.name for term in problem.embedding)
+        raise ValueError(
+            f"expected terms whose update solves every sample by itself for a Dask collection, got {names}, which "
+            f"{update.name} solves for all together; leave a term out, or compute the collection first if it fits"
+        )
+
+
+def samples_of(views: Any, plan: Plan) -> Samples:
+    """The samples of views in memory, or in chunks."""
+    if isinstance(views, Views):
+        return InMemory.of(views)
+    from jella.chunked.samples import Chunked
+
+    return Chunked(views, plan.completes)
 
 
 @dataclass(frozen=True)
@@ -99,6 +133,11 @@ class RowsAt:
     problem: Problem
     blocks: Blocks
     residuals: tuple[Any, ...]
+
+    @property
+    def embedding(self) -> Array:
+        """W, (n, r)."""
+        return self.blocks.embedding
 
     def totals(self) -> np.ndarray:
         """From the residuals."""

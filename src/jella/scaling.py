@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ KINDS = ("sample", "feature", "standardize", "center", "none")
 ALL_KINDS = (*KINDS, "root", "auto")
 #: a non-negative view with no larger share of non-zeros among its observed entries is sparse-like
 FEW = 0.2
+#: norms of missing views are predicted from those of about so many samples, where these lie in chunks
+TRAINED_ON = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class ViewScale:
             return cls(kind, root_weight, by_norm=kind == "sample")
         if _is_sparse_like(view):
             return cls(kind, root_weight, by_norm=True, rooted=True)
-        return cls(kind, root_weight, *_view_moments(_signed_root(view)), rooted=True)
+        return cls(kind, root_weight, *_view_moments(view.through(_signed_root)), rooted=True)
 
     def apply(self, view: View) -> View:
         """The view in the scale that the model works in, zero where missing."""
@@ -149,7 +152,13 @@ class Scaling:
         """Learn the scale of the training views; `kind` is one for all, or a sequence or dict with one a view."""
         given = zip(views, _kinds(views, kind), _root_weights(views, weights), strict=True)
         scaling = cls(tuple(ViewScale.learn(*one) for one in given))
-        return replace(scaling, log_norms=scaling._log_norms(views))
+        norms = views.gathered(scaling._log_norms, at_most=TRAINED_ON) if scaling.has_norms else None
+        return replace(scaling, log_norms=norms)
+
+    @property
+    def has_norms(self) -> bool:
+        """Whether a view is divided by the norms of its samples."""
+        return any(scale.by_norm for scale in self.scales)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -158,6 +167,9 @@ class Scaling:
 
     def apply(self, views: Views) -> Views:
         """Views in the scale that the model works in, zero where missing."""
+        return views.mapped(replace(self, log_norms=None)._apply)
+
+    def _apply(self, views: Views) -> Views:
         items = tuple(scale.apply(view) for scale, view in zip(self.scales, views, strict=True))
         return replace(views, items=items)
 
@@ -166,8 +178,7 @@ class Scaling:
 
         In root space where a view has one. None where no view is divided by norms.
         """
-        known = self._log_norms(views)
-        return None if known is None else np.exp(predict_log_norms(known, self.log_norms))
+        return np.exp(predict_log_norms(self._log_norms(views), self.log_norms)) if self.has_norms else None
 
     def forward(self, values: Array, v: int, norms: np.ndarray | None) -> Array:
         """Values of view v in the user's units, (n, d), in the model's scale before view weights."""
@@ -177,10 +188,8 @@ class Scaling:
         """An estimate of view v, (n, d), in the user's units."""
         return self.scales[v].invert(estimate, None if norms is None else norms[:, v])
 
-    def _log_norms(self, views: Views) -> np.ndarray | None:
+    def _log_norms(self, views: Views) -> np.ndarray:
         """Measured log norms, (n, V), NaN where unknown; of all views, for one may tell of another."""
-        if not any(scale.by_norm for scale in self.scales):
-            return None
         rooted = tuple(scale.before_norms(view) for scale, view in zip(self.scales, views, strict=True))
         norms = sample_norms(replace(views, items=rooted))
         return np.log(np.where(norms > 0, norms, np.nan))
@@ -251,10 +260,10 @@ def _feature_moments(view: View, centered: bool) -> tuple[np.ndarray | None, np.
     """Mean (where centered) and spread·sqrt(d) of every feature, from its observed entries."""
     root_count = np.sqrt(np.maximum(to_numpy(view.count_by_feature()), 1))
     if not centered:
-        center, spread, noise = None, _norms(view.X, axis=0) / root_count, np.zeros(view.n_features)
+        center, spread, noise = None, _feature_norms(view, None) / root_count, np.zeros(view.n_features)
     else:
         center = _feature_means(view)
-        spread = _norms(_minus(view, center).X, axis=0) / root_count
+        spread = _feature_norms(view, center) / root_count
         # what varies no more than rounding does is constant: blowing it up would add noise only
         noise = _rounding(view, center)
     return center, np.where(spread > noise, spread, 1.0) * np.sqrt(view.n_features)
@@ -266,19 +275,51 @@ def _feature_means(view: View) -> np.ndarray:
         raise ValueError(
             f"scale='standardize' or 'center' would make the sparse view {view.name!r} dense; use 'feature' or 'sample'"
         )
-    xp, count = namespace(view.X), np.maximum(to_numpy(view.count_by_feature()), 1)
-    first = to_numpy(xp.sum(view.X, axis=0, dtype=xp.float64)) / count
-    return first + to_numpy(xp.sum(_minus(view, first).X, axis=0, dtype=xp.float64)) / count
+    count = np.maximum(to_numpy(view.count_by_feature()), 1)
+    first = view.reduce(_sums) / count
+    return first + view.reduce(partial(_sums, center=first)) / count
 
 
-def _minus(view: View, center: np.ndarray) -> View:
-    return view.map(lambda X: X - like(center, X))
+def _feature_norms(view: View, center: np.ndarray | None) -> np.ndarray:
+    """Norm of every feature less its center, (d,), over observed entries; no unit over- or underflows."""
+    largest = _or_one(view.reduce(partial(_largest, center=center), combine=np.maximum))
+    return largest * np.sqrt(view.reduce(partial(_squares, center=center, unit=largest)))
+
+
+# what views in chunks take from each of their chunks
+
+
+def _sums(view: View, center: np.ndarray | None = None) -> np.ndarray:
+    xp = namespace(view.X)
+    return to_numpy(xp.sum(_minus(view, center).X, axis=0, dtype=xp.float64))
+
+
+def _largest(view: View, center: np.ndarray | None) -> np.ndarray:
+    X = _minus(view, center).X
+    if sparse.issparse(X):
+        return abs(X).max(axis=0).toarray().ravel().astype(np.float64)
+    xp = namespace(X)
+    return to_numpy(xp.max(xp.abs(X), axis=0)).astype(np.float64)
+
+
+def _squares(view: View, center: np.ndarray | None, unit: np.ndarray) -> np.ndarray:
+    """Sums of squares of every feature in its unit."""
+    X = _minus(view, center).X
+    if sparse.issparse(X):
+        return np.bincount(X.indices, (X.data / unit[X.indices]) ** 2, minlength=X.shape[1])
+    xp = namespace(X)
+    relative = X / like(unit, X)
+    return to_numpy(xp.sum(relative * relative, axis=0, dtype=xp.float64))
+
+
+def _minus(view: View, center: np.ndarray | None) -> View:
+    return view if center is None else view.map(lambda X: X - like(center, X))
 
 
 def _view_moments(view: View) -> tuple[np.ndarray, np.ndarray]:
     """Mean of every feature, and the root mean square of what is left times sqrt(d), one number."""
     center = _feature_means(view)
-    norms = _norms(_minus(view, center).X, axis=0)
+    norms = _feature_norms(view, center)
     root_count = np.sqrt(np.maximum(to_numpy(view.count_by_feature()), 1))
     spread = _norms(norms[:, None], axis=0) * np.sqrt(view.n_features / max(view.n_observed(), 1))
     if not np.any(norms > _rounding(view, center) * root_count):
@@ -288,7 +329,7 @@ def _view_moments(view: View) -> tuple[np.ndarray, np.ndarray]:
 
 def _rounding(view: View, center: np.ndarray) -> np.ndarray:
     """Spread of every feature up to which it varies no more than rounding does, (d,)."""
-    return 10.0 * float(namespace(view.X).finfo(view.X.dtype).eps) * np.abs(center)
+    return 10.0 * view.eps() * np.abs(center)
 
 
 def _signed_root(view: View) -> View:
@@ -314,19 +355,18 @@ def _dense(view: View) -> View:
 def _resolved(view: View, kind: str) -> str:
     if kind != "auto":
         return kind
-    return "root" if view.is_sparse or _is_nonnegative(view) else "standardize"
+    return "root" if view.is_sparse or view.smallest() >= 0 else "standardize"
 
 
 def _is_sparse_like(view: View) -> bool:
     if view.is_sparse:
         return True
+    return view.reduce(_nonzeros) <= FEW * view.n_observed() and view.smallest() >= 0
+
+
+def _nonzeros(view: View) -> int:
     xp = namespace(view.X)
-    nonzeros = int(xp.sum(xp.astype(view.X != 0, xp.int64)))
-    return nonzeros <= FEW * view.n_observed() and _is_nonnegative(view)
-
-
-def _is_nonnegative(view: View) -> bool:
-    return float(namespace(view.X).min(view.X)) >= 0
+    return int(xp.sum(xp.astype(view.X != 0, xp.int64)))
 
 
 def _kinds(views: Views, kind: Any) -> list[str]:

@@ -16,7 +16,7 @@ from jella.problem import Blocks, Problem
 from jella.quadratic import Quadratic, basis_with_completion
 from jella.relaxation import Relaxation
 from jella.result import Progress, Result, Sweep
-from jella.samples import InMemory, Samples, SamplesAt
+from jella.samples import Samples, SamplesAt, SamplesLostError, samples_of
 from jella.views import Views
 
 Callback = Callable[[Progress], Any]
@@ -45,6 +45,7 @@ class _Record:
     values: list[dict[str, float]] = field(default_factory=list)
     sweeps: list[Sweep] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
+    lost: str = ""
 
     def seconds(self) -> float:
         return time.perf_counter() - self.started
@@ -64,14 +65,14 @@ def solve(
 ) -> Result:
     """Sweep the plan until the objective settles; the result is never worse than any accepted sweep.
 
-    An interrupt (Ctrl-C) ends the solve with the last accepted blocks. The closing step, which makes the fit agree with
-    `transform`, can be left out to replay programs that have none.
+    An interrupt (Ctrl-C), or the loss of the samples, ends the solve with the last accepted blocks. The closing step,
+    which makes the fit agree with `transform`, can be left out to replay programs that have none.
     """
-    samples = InMemory.of(views)
+    samples = samples_of(views, plan)
     record = _Record()
     current = evaluate(problem, samples, problem.start_states(start))
     current, reason = _loop(problem, plan, samples, current, relaxation, max_iter, tol, callbacks, record)
-    if close and reason != "interrupted":
+    if close and reason not in ("interrupted", "samples lost"):
         current = _close(problem, samples, current, record)
     keys = record.values[0] if record.values else {}
     return Result(
@@ -82,6 +83,7 @@ def solve(
         converged=reason in ("tolerance", "no further decrease"),
         stop_reason=reason,
         seconds=record.seconds(),
+        lost=record.lost,
     )
 
 
@@ -119,6 +121,9 @@ def _loop(
             pace = next_pace
     except KeyboardInterrupt:
         return current, "interrupted"
+    except SamplesLostError as error:
+        record.lost = str(error)
+        return current, "samples lost"
     return current, "max_iter"
 
 
@@ -139,7 +144,8 @@ def evaluate(problem: Problem, samples: Samples, blocks: Blocks) -> Iterate:
 
 def _judged(problem: Problem, at: SamplesAt, blocks: Blocks) -> Iterate:
     totals = at.totals()
-    blocks = replace(blocks, loss_state=problem.loss.refresh(totals, blocks.loss_state))
+    state = problem.loss.refresh(totals, blocks.loss_state)
+    blocks = replace(blocks, embedding=at.embedding, loss_state=state)
     return Iterate(blocks, at, problem.value_by_term(totals, at.term_values(), blocks))
 
 

@@ -24,16 +24,22 @@ Fill = Callable[[View], MeanFilled]
 
 
 def make_start(
-    views: Views, problem: Problem, init: Any, rank: int, rng: np.random.Generator, fill: Fill = MeanFilled.of
+    views: Any, problem: Problem, init: Any, rank: int, rng: np.random.Generator, fill: Fill = MeanFilled.of
 ) -> Blocks:
     """Blocks to start from, meeting the constraints of the problem.
 
     Parameters
     ----------
+    views : Views
+        In memory, or in chunks.
     init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) a view
     fill : callable
         How a view is filled for the SVD.
     """
+    if not isinstance(views, Views):
+        from jella.chunked.start import make_chunked_start
+
+        return make_chunked_start(views, problem, init, rank, rng)
     if any(isinstance(term, Indicator) for term in problem.embedding) and isinstance(init, str):
         blocks = _from_clusters(views, init, rank, rng)
     elif isinstance(init, str) and init == "svd":
@@ -64,15 +70,20 @@ def truncated_svd(views: Views, rank: int, fill: Fill = MeanFilled.of) -> tuple[
 
 
 def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
-    xp = namespace(F)
     tall = F.shape[0] >= F.shape[1]
-    values, vectors = xp.linalg.eigh(F.T @ F if tall else F @ F.T)
-    values, near = xp.flip(values)[:rank], xp.flip(vectors, axis=1)[:, :rank]
-    s = xp.sqrt(at_least(values, 0.0))
-    usable = s > s[0] * float(xp.finfo(F.dtype).eps) ** 0.5
-    inverse = xp.where(usable, 1.0 / xp.where(usable, s, xp.ones_like(s)), xp.zeros_like(s))
+    s, inverse, near = leading(F.T @ F if tall else F @ F.T, rank)
     far = (F @ near if tall else F.T @ near) * inverse
     return (far, s, near) if tall else (near, s, far)
+
+
+def leading(gram: Array, rank: int) -> tuple[Array, Array, Array]:
+    """Largest singular values (r,) from a Gram matrix, their inverses, zero at rounding level, and the vectors."""
+    xp = namespace(gram)
+    values, vectors = xp.linalg.eigh(gram)
+    values, near = xp.flip(values)[:rank], xp.flip(vectors, axis=1)[:, :rank]
+    s = xp.sqrt(at_least(values, 0.0))
+    usable = s > s[0] * float(xp.finfo(gram.dtype).eps) ** 0.5
+    return s, xp.where(usable, 1.0 / xp.where(usable, s, xp.ones_like(s)), xp.zeros_like(s)), near
 
 
 def _iterative_svd(views: Views, rank: int, fill: Fill) -> tuple[Array, Array, Array]:
@@ -110,16 +121,21 @@ def _from_svd(views: Views, problem: Problem, rank: int, fill: Fill) -> Blocks:
 
 
 def _from_clusters(views: Views, init: str, rank: int, rng: np.random.Generator) -> Blocks:
-    """For an indicator: k-means on the leading SVD scores, from far samples ('svd') or random ones."""
-    from sklearn.cluster import KMeans
-
+    """For an indicator: k-means on the leading SVD scores."""
     if init not in ("svd", "random"):
         raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
     Q, s, _ = truncated_svd(views, rank)
-    scores = to_numpy(Q * s).astype(np.float64)
-    centres = far_samples(scores, rank) if init == "svd" else "random"
-    labels = KMeans(rank, init=centres, n_init=1, random_state=int(rng.integers(2**31))).fit(scores).labels_
+    labels = first_clusters(to_numpy(Q * s), init, rank, rng).labels_
     return _from_embedding(views, like(np.eye(rank)[labels], _dense_reference(views)))
+
+
+def first_clusters(scores: np.ndarray, init: str, rank: int, rng: np.random.Generator) -> Any:
+    """k-means on scores (n, r), from far samples ('svd') or random ones."""
+    from sklearn.cluster import KMeans
+
+    scores = scores.astype(np.float64)
+    centres = far_samples(scores, rank) if init == "svd" else "random"
+    return KMeans(rank, init=centres, n_init=1, random_state=int(rng.integers(2**31))).fit(scores)
 
 
 def far_samples(scores: np.ndarray, k: int) -> np.ndarray:
@@ -135,20 +151,33 @@ def far_samples(scores: np.ndarray, k: int) -> np.ndarray:
 
 def nonnegative_pair(Q: Array, s: Array, V: Array) -> tuple[Array, Array]:
     """NNDSVD: of every singular pair the stronger of its two signs, clipped and rescaled."""
+    up, of_Q, of_V = stronger_halves(half_squares(Q), half_squares(V), s)
+    return half(Q, up) * of_Q, half(V, up) * of_V
+
+
+def half_squares(Q: Array) -> Array:
+    """Sums of squares of the positive and of the negative entries of every column, (2, r)."""
     xp = namespace(Q)
+    squares = Q * Q
+    return xp.stack([xp.sum(xp.where(Q > 0, squares, 0.0), axis=0), xp.sum(xp.where(Q < 0, squares, 0.0), axis=0)])
 
-    def halves(sign: float) -> tuple[Array, Array, Array, Array]:
-        q, v = xp.where(sign * Q > 0, sign * Q, 0.0), xp.where(sign * V > 0, sign * V, 0.0)
-        return q, v, xp.sqrt(xp.sum(q * q, axis=0)), xp.sqrt(xp.sum(v * v, axis=0))
 
-    q_up, v_up, nq_up, nv_up = halves(1.0)
-    q_down, v_down, nq_down, nv_down = halves(-1.0)
-    up = nq_up * nv_up >= nq_down * nv_down
-    q, v = xp.where(up, q_up, q_down), xp.where(up, v_up, v_down)
-    nq, nv = xp.where(up, nq_up, nq_down), xp.where(up, nv_up, nv_down)
+def half(Q: Array, up: Array) -> Array:
+    """The positive entries of the columns that are up, the negative ones of the others without their sign."""
+    xp = namespace(Q)
+    turned = xp.where(up, Q, -Q)
+    return xp.where(turned > 0, turned, 0.0)
+
+
+def stronger_halves(of_Q: Array, of_V: Array, s: Array) -> tuple[Array, Array, Array]:
+    """Which sign of every singular pair is the stronger, and factors for its halves, from sums of squares (2, r)."""
+    xp = namespace(s)
+    nq, nv = xp.sqrt(of_Q), xp.sqrt(of_V)
+    up = nq[0, :] * nv[0, :] >= nq[1, :] * nv[1, :]
+    nq, nv = xp.where(up, nq[0, :], nq[1, :]), xp.where(up, nv[0, :], nv[1, :])
     one = xp.ones_like(nq)
     strength = xp.sqrt(s * nq * nv)
-    return q * (strength / xp.where(nq > 0, nq, one)), v * (strength / xp.where(nv > 0, nv, one))
+    return up, strength / xp.where(nq > 0, nq, one), strength / xp.where(nv > 0, nv, one)
 
 
 def _from_embedding(views: Views, W: Array) -> Blocks:
@@ -164,15 +193,25 @@ def _given(views: Views, init: Any, rank: int) -> Blocks:
     if "embedding" not in given:
         raise ValueError("init as a dict must have the key 'embedding', and may have 'bases'")
     W = like(given["embedding"], reference)
-    if tuple(W.shape) != (views.n_samples, rank):
-        raise ValueError(f"init's embedding must have shape {(views.n_samples, rank)}, got {tuple(W.shape)}")
+    check_embedding(W, views, rank)
     if given.get("bases") is None:
         return _from_embedding(views, W)
-    bases = tuple(like(U, reference) for U in in_view_order(given["bases"], views))
+    return Blocks(given_bases(given["bases"], views, rank, reference), W)
+
+
+def check_embedding(W: Any, views: Views, rank: int) -> None:
+    """Refuse an embedding of another shape."""
+    if tuple(W.shape) != (views.n_samples, rank):
+        raise ValueError(f"init's embedding must have shape {(views.n_samples, rank)}, got {tuple(W.shape)}")
+
+
+def given_bases(blocks: Any, views: Views, rank: int, reference: Array) -> tuple[Array, ...]:
+    """Bases that a user gives, checked."""
+    bases = tuple(like(U, reference) for U in in_view_order(blocks, views))
     expected = [(view.n_features, rank) for view in views]
     if [tuple(U.shape) for U in bases] != expected:
         raise ValueError(f"init's bases must have shapes {expected}, got {[tuple(U.shape) for U in bases]}")
-    return Blocks(bases, W)
+    return bases
 
 
 def in_view_order(blocks: Any, views: Views) -> list[Any]:
@@ -181,15 +220,25 @@ def in_view_order(blocks: Any, views: Views) -> list[Any]:
 
 
 def _feasible(problem: Problem, blocks: Blocks) -> Blocks:
-    bases, W = blocks.bases, blocks.embedding
+    return Blocks(feasible_bases(problem, blocks.bases), feasible_embedding(problem, blocks.embedding))
+
+
+def feasible_bases(problem: Problem, bases: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Bases that meet the constraints."""
     for term in problem.basis:
         if term.stacked:
-            bases = split_rows(term.project(Blocks(bases, W).stacked()), [U.shape[0] for U in bases])
+            stack = namespace(*bases).concat(list(bases), axis=0)
+            bases = split_rows(term.project(stack), [U.shape[0] for U in bases])
         else:
             bases = tuple(term.project(U) for U in bases)
+    return bases
+
+
+def feasible_embedding(problem: Problem, W: Array) -> Array:
+    """An embedding that meets the constraints."""
     for term in problem.embedding:
         W = term.project(W)
-    return Blocks(bases, W)
+    return W
 
 
 def _dense_reference(views: Views) -> Array:

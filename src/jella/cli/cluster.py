@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jella.cli.data import aligned_labels, data_arguments, read_data
-from jella.cli.fitting import fit, make_model, method_arguments, n_clusters
+from jella.cli.fitting import chosen_device, fit, make_model, method_arguments, n_clusters
 from jella.cli.output import check_output, output_arguments, output_folder, sample_column, write_run, write_table
 from jella.cli.words import say
 
@@ -40,13 +40,15 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Read, fit, write."""
     from jella.views import read_views
 
-    place = check_output(options)
+    place, device = check_output(options), chosen_device(options)
     say(options, "reading")
     dataset = read_data(options)
     say(options, "fitting")
-    model = fit(make_model(options, options.clusters), dataset.views)
+    model = fit(make_model(options, options.clusters), dataset.views, device)
     names = read_views(dataset.views).sample_names
     record = _summary(model, dataset, names)
+    if device is not None:
+        record["device"] = str(device)
     with output_folder(place) as folder:
         write_results(folder, model, dataset, names, options)
         if not options.no_report:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jella.cli.data import data_arguments, read_data
-from jella.cli.fitting import fit, make_model, method_arguments
+from jella.cli.fitting import chosen_device, fit, make_model, method_arguments
 from jella.cli.output import check_output, output_arguments, output_folder, write_run
 from jella.cli.words import percent, say, table
 
@@ -33,13 +33,13 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     from jella.model_selection.against_mean import errors_against_mean, interrupted
     from jella.views import read_views
 
-    place = check_output(options)
+    place, device = check_output(options), chosen_device(options)
     say(options, "reading")
     dataset = read_data(options)
     model = make_model(options)
     if not hasattr(model, "complete"):
         raise ValueError(f"expected a method that completes, got {options.method}; `jella methods` tells which do")
-    model = fit(model, dataset.views)
+    model = fit(model, dataset.views, device)
     read = read_views(dataset.views)
     lacking = {view.name: view.n_samples * view.n_features - view.n_observed() for view in read}
     record: dict[str, Any] = {
@@ -49,9 +49,12 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         "filled": lacking,
         "interrupted": interrupted(model),
     }
+    if device is not None:
+        record["device"] = str(device)
     if not options.no_error and not record["interrupted"]:
         say(options, "estimating the error by a second fit on hidden values")
-        ours, means = errors_against_mean(model, dataset.views)
+        views = dataset.views if device is None else device.tensors(dataset.views)
+        ours, means = errors_against_mean(model, views)
         if ours is not None and means is not None:
             record |= {
                 "error": ours[0],

@@ -7,9 +7,12 @@ import ast
 import sys
 import time
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jella.progress import as_time
+
+if TYPE_CHECKING:
+    from jella.on_device import Device
 
 _QUIET = 0.2  # seconds between two drawings
 
@@ -25,6 +28,9 @@ def method_arguments(parser: argparse.ArgumentParser, default: str = "sparse-bdr
         action="append",
         default=[],
         help="a parameter of the method, e.g. --set n_neighbors=12; may be given several times",
+    )
+    group.add_argument(
+        "--device", metavar="NAME", help="fit on this device with PyTorch, e.g. cuda (default: with NumPy)"
     )
 
 
@@ -65,11 +71,20 @@ def make_model(options: argparse.Namespace, k: int | None = None) -> Any:
     return method.kind(**given)
 
 
-def fit(model: Any, views: Any) -> Any:
-    """Fit; what the fit warns of is said once, in a line."""
+def chosen_device(options: argparse.Namespace) -> Device | None:
+    """What --device names, refused where it is not there; None without one."""
+    if options.device is None:
+        return None
+    from jella.on_device import Device
+
+    return Device.named(options.device)
+
+
+def fit(model: Any, views: Any, device: Device | None) -> Any:
+    """Fit, on the device where there is one; what the fit warns of is said once, in a line."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(views)
+        model = model.fit(views) if device is None else device.fit(model, views)
     line = getattr(model, "callback", None)
     if isinstance(line, SweepLine):
         line.close()

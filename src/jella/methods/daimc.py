@@ -54,6 +54,7 @@ class DAIMC(BaseJELLA):
     """
 
     _has_minimiser = False
+    _by_sample = True
 
     def __init__(
         self,

@@ -43,6 +43,8 @@ class JELLA(BaseJELLA):
     True
     """
 
+    _by_sample = True
+
     def __init__(
         self,
         n_clusters: int | None = None,

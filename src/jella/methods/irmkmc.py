@@ -57,6 +57,7 @@ class IRMKMC(BaseClusterer):
     solver = "basic"
 
     _may_miss = "views"
+    _by_sample = True
 
     def __init__(
         self,
@@ -106,6 +107,9 @@ class IRMKMC(BaseClusterer):
 
     def _find_labels(self) -> np.ndarray:
         return to_numpy(self.result_.blocks.embedding).argmax(axis=1)
+
+    def _learn_labels(self, W: np.ndarray) -> None:
+        """Nothing: the embedding is the clusters."""
 
     def _nearest_clusters(self, W: np.ndarray) -> np.ndarray:
         return np.where(np.isnan(W).any(axis=1), -1, np.nan_to_num(W).argmax(axis=1))

@@ -45,6 +45,7 @@ class MVLIV(BaseClusterer):
     """
 
     _labels_from_unit_rows = True
+    _by_sample = True
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ class Assignment(Update):
     """Row i goes to argmin_j A_i,jj − 2 c_ij, which is its squared distance to centroid j less a constant."""
 
     rank = 4
+    by_row = True
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Anything but Indicator alone."""

@@ -16,6 +16,8 @@ class Update(ABC):
 
     #: updates are asked in this order; exact and cheap ones first
     rank: ClassVar[int] = 5
+    #: what becomes of a row does not depend on the other rows
+    by_row: ClassVar[bool] = False
     #: solves the bases of all views at once, which needs a common gram (Algorithm 1)
     stacked: ClassVar[bool] = False
 

@@ -26,6 +26,7 @@ class CoordinateDescent(Update):
     """
 
     rank = 1
+    by_row = True
 
     def __init__(self, progress: float = 0.0, max_sweeps: int = MAX_SWEEPS) -> None:
         self.progress, self.max_sweeps = progress, max_sweeps

@@ -14,6 +14,7 @@ class LeastSquares(Update):
     """B = B₀ + (C − B₀A)A†, row by row where every row has its own A."""
 
     rank = 0
+    by_row = True
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Anything but ridges and linear parts."""

@@ -1,7 +1,17 @@
 """Views in and out: the only package that knows the containers users have."""
 
 from jella.views.model import View, Views
-from jella.views.read import Schema, check_for_fit, is_single, read_views
+from jella.views.read import Schema, check_for_fit, is_chunked, is_single, read_views
 from jella.views.write import collect, write_views
 
-__all__ = ["Schema", "View", "Views", "check_for_fit", "collect", "is_single", "read_views", "write_views"]
+__all__ = [
+    "Schema",
+    "View",
+    "Views",
+    "check_for_fit",
+    "collect",
+    "is_chunked",
+    "is_single",
+    "read_views",
+    "write_views",
+]

@@ -21,6 +21,7 @@ class Frame:
     columns: tuple[str, ...] | None = None
     observed: Array | None = None  # (n, 1) or (n, d) booleans: the user's mask
     absent: np.ndarray | None = None  # (n,) samples that the frame did not have before alignment
+    first_row: int = 0  # what messages call the first row
 
     def take_columns(self, order: Sequence[int]) -> Frame:
         """The frame, its mask too, with its columns in another order."""
@@ -45,7 +46,7 @@ class Frame:
     def locate(self, row: int, column: int) -> str:
         """How a message calls an entry: by its names where it has them, else by its position."""
         feature = int(column) if self.columns is None else repr(self.columns[column])
-        sample = f"row {int(row)}" if self.index is None else f"sample {label(self.index, row)}"
+        sample = f"row {self.first_row + int(row)}" if self.index is None else f"sample {label(self.index, row)}"
         return f"{sample}, column {feature}"
 
 

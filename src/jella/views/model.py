@@ -74,6 +74,22 @@ class View:
             counts = counts * self.n_samples
         return xp.broadcast_to(counts, (self.n_features,))
 
+    def smallest(self) -> float:
+        """The smallest value, zero among them where something is missing."""
+        return float(self.X.min()) if self.is_sparse else float(namespace(self.X).min(self.X))
+
+    def eps(self) -> float:
+        """Distance from one to the next number of the floating type."""
+        return float(namespace(self.X).finfo(self.X.dtype).eps)
+
+    def through(self, step: Callable[[View], View]) -> View:
+        """The view after a step."""
+        return step(self)
+
+    def reduce(self, function: Callable[[View], Any], combine: Callable[[Any, Any], Any] | None = None) -> Any:
+        """What a function makes of the view; views in chunks combine what it makes of each."""
+        return function(self)
+
     def n_observed(self) -> int:
         """Number of observed entries."""
         return int(namespace(self.mask).sum(self.count_by_sample()))
@@ -148,6 +164,32 @@ class Views:
     def sqnorm(self) -> float:
         """Sum of the squares of all observed entries."""
         return sum(sqnorm(view.X) for view in self.items)
+
+    # what views in chunks do chunk by chunk
+
+    def mapped(self, function: Callable[[Views], Views]) -> Views:
+        """The views after a function that works sample by sample."""
+        return function(self)
+
+    def held(self) -> Views:
+        """The views with their values computed."""
+        return self
+
+    def reduce(self, function: Callable[..., Any], *rows: Array) -> Any:
+        """What a function that adds up over samples makes of the views, and of arrays with a row a sample."""
+        return function(self, *rows)
+
+    def spread(self, function: Callable[..., Array], width: int, *rows: Array) -> Array:
+        """The rows (n, width) that a function makes, sample by sample."""
+        return function(self, *rows)
+
+    def gathered(self, function: Callable[[Views], np.ndarray], at_most: int | None = None) -> np.ndarray:
+        """The rows that a function makes of the views, in NumPy; views in chunks give every so many-th only."""
+        return function(self)
+
+    def cut(self, rows: Array) -> Array:
+        """An array with a row a sample, as the views have their samples: in one piece."""
+        return rows
 
     def take(self, rows: np.ndarray) -> Views:
         """The views of some of the samples."""

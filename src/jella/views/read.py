@@ -45,6 +45,12 @@ def is_single(X: Any) -> bool:
     return not isinstance(X, Mapping) and not is_mudata(X) and (hasattr(X, "shape") or hasattr(X, "__array__"))
 
 
+def is_chunked(X: Any) -> bool:
+    """Whether X is, or has among its views, a Dask collection; told without importing Dask."""
+    views = X.values() if isinstance(X, Mapping) else X if isinstance(X, list | tuple) else [X]
+    return any(hasattr(view, "__dask_graph__") for view in views)
+
+
 def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[Any]]:
     """Names and raw views; with a schema, in its order and None for a view that X lacks."""
     X = modalities(X) if is_mudata(X) else X
@@ -64,7 +70,7 @@ def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[A
     return (names, raws) if schema is None else _match(names, raws, schema, isinstance(X, Mapping))
 
 
-def read_views(X: Any, observed: Any = None, schema: Schema | None = None) -> Views:
+def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, first_row: int = 0) -> Views:
     """Read user data into aligned, zero-filled float views with their masks.
 
     Parameters
@@ -77,10 +83,12 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None) -> Vi
         holds elsewhere is not looked at. Masks of DataFrames are aligned by their names where they have some.
     schema : Schema, optional
         Of a fitted model: X must have its views and features, and may lack some views altogether.
+    first_row : int, default=0
+        What messages call the first row, where these samples follow others.
     """
     names, raws = split(X, schema)
-    masks = [None] * len(raws) if observed is None else _split_observed(observed, names, is_single(X))
-    frames = [_read_one(raw, mask, name) for raw, mask, name in zip(raws, masks, names, strict=True)]
+    masks = [None] * len(raws) if observed is None else split_observed(observed, names, is_single(X))
+    frames = [_read_one(raw, mask, name, first_row) for raw, mask, name in zip(raws, masks, names, strict=True)]
     _check_there(frames, names, lacking_allowed=schema is not None)
     aligned, sample_names = align(frames if schema is None else _conform(frames, schema), names)
     values = [frame.values for frame in aligned if frame is not None]
@@ -129,7 +137,8 @@ def _match(names: tuple[str, ...], raws: list[Any], schema: Schema, by_name: boo
     return schema.names, raws
 
 
-def _split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list[Any]:
+def split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list[Any]:
+    """One mask a view, None for a view without."""
     if single:
         return [observed]
     if isinstance(observed, Mapping):
@@ -144,10 +153,10 @@ def _split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list
     return list(observed)
 
 
-def _read_one(raw: Any, mask: Any, name: str) -> Frame | None:
+def _read_one(raw: Any, mask: Any, name: str, first_row: int) -> Frame | None:
     if raw is None:
         return None
-    frame = _frame(raw, name)
+    frame = replace(_frame(raw, name), first_row=first_row)
     if frame.values.ndim != 2:
         raise ValueError(
             f"view {name!r} must be a 2-D array (samples x features), got {frame.values.ndim} dimension(s)"

@@ -1,0 +1,165 @@
+"""Samples in chunks, as the solver sees them: one pass over the data a sweep, and sums that come home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from jella.arrays import Array
+from jella.chunked.by_chunk import ByChunk
+from jella.chunked.views import ChunkedViews
+from jella.plan import Plan
+from jella.problem import Blocks, Problem
+from jella.quadratic import Quadratic
+from jella.samples import InMemory
+from jella.terms.base import Term
+from jella.views import Views
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What samples add up to."""
+
+    totals: np.ndarray  # of the loss, (V,)
+    term_values: np.ndarray  # of the terms on the embedding
+    gram: np.ndarray  # WᵀW
+    columns: np.ndarray  # (r,)
+    grams: tuple[np.ndarray, ...]  # of the bases
+    crosses: tuple[np.ndarray, ...]
+
+    @classmethod
+    def at(cls, problem: Problem, blocks: Blocks, completes: bool, views: Views, W: np.ndarray) -> Sums:
+        """Of a chunk at blocks that have its embedding."""
+        at = InMemory.of(views).at(problem, replace(blocks, embedding=W))
+        bases = at.basis_sums(completes)
+        return cls(
+            at.totals(),
+            np.array(at.term_values()),
+            at.gram(),
+            at.column_sums(),
+            tuple(own.gram for own in bases),
+            tuple(own.cross for own in bases),
+        )
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            self.totals + other.totals,
+            self.term_values + other.term_values,
+            self.gram + other.gram,
+            self.columns + other.columns,
+            tuple(a + b for a, b in zip(self.grams, other.grams, strict=True)),
+            tuple(a + b for a, b in zip(self.crosses, other.crosses, strict=True)),
+        )
+
+    def rescaled(self, divisors: np.ndarray) -> Sums:
+        """With the columns of W divided."""
+        both = divisors[:, None] * divisors
+        return replace(
+            self,
+            gram=self.gram / both,
+            columns=self.columns / divisors,
+            grams=tuple(gram / both for gram in self.grams),
+            crosses=tuple(cross / divisors for cross in self.crosses),
+        )
+
+
+@dataclass(frozen=True)
+class Chunked:
+    """Samples in chunks."""
+
+    views: ChunkedViews
+    completes: bool
+
+    def total(self) -> float:
+        """Sum of the squares of all observed entries."""
+        return float(self.views.reduce(Views.sqnorm))
+
+    def at(self, problem: Problem, blocks: Blocks) -> ChunkedAt:
+        """The sums over all chunks; the embedding is kept on the way."""
+        step = partial(Sums.at, problem, _without_rows(blocks), self.completes)
+        sums, W = self.views.settle(step, blocks.embedding)
+        return ChunkedAt(self.views, problem, sums, W)
+
+    def embed(self, problem: Problem, blocks: Blocks, start: Array | None) -> ByChunk:
+        """Each sample's exact embedding with the bases fixed."""
+        step = partial(_embed, problem, _without_rows(blocks))
+        return self.views.spread(step, blocks.bases[0].shape[1], *([] if start is None else [start]))
+
+    def repaired(self, problem: Problem, new: ByChunk, old: ByChunk) -> ByChunk:
+        """Rows are looked at here, and only where a component lost all its samples."""
+        for term in problem.embedding:
+            if type(term).repair is not Term.repair and np.any(_lost(new, old)):
+                new = self.views.cut(term.repair(new.whole(), old.whole()))
+        return new
+
+
+def _lost(new: ByChunk, old: ByChunk) -> np.ndarray:
+    return (new.sum(_column_sums) == 0) & (old.sum(_column_sums) != 0)
+
+
+def _column_sums(W: np.ndarray) -> np.ndarray:
+    return np.asarray(W.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class ChunkedAt:
+    """Samples in chunks at blocks."""
+
+    views: ChunkedViews
+    problem: Problem
+    sums: Sums
+    embedding: ByChunk
+
+    def totals(self) -> np.ndarray:
+        """Of the loss."""
+        return self.sums.totals
+
+    def term_values(self) -> tuple[float, ...]:
+        """Of the terms on the embedding."""
+        return tuple(self.sums.term_values.tolist())
+
+    def gram(self) -> np.ndarray:
+        """WᵀW."""
+        return self.sums.gram
+
+    def column_sums(self) -> np.ndarray:
+        """Of W."""
+        return self.sums.columns
+
+    def basis_sums(self, completes: bool) -> list[Quadratic]:
+        """Of every view."""
+        return [Quadratic(gram, cross) for gram, cross in zip(self.sums.grams, self.sums.crosses, strict=True)]
+
+    def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> ByChunk:
+        """Every chunk takes the step by itself, when the sums at its end are asked for."""
+        step = partial(_next, self.problem, plan, _without_rows(blocks), tuple(bases), relaxation)
+        return self.views.spread(step, bases[0].shape[1], self.embedding)
+
+    def rescaled(self, blocks: Blocks, divisors: np.ndarray) -> ChunkedAt:
+        """The sums follow from those before."""
+        return replace(self, sums=self.sums.rescaled(divisors), embedding=blocks.embedding)
+
+
+def _without_rows(blocks: Blocks) -> Blocks:
+    """The blocks that travel to all chunks."""
+    return replace(blocks, embedding=None)
+
+
+def _embed(problem: Problem, blocks: Blocks, views: Views, start: np.ndarray | None = None) -> np.ndarray:
+    return np.asarray(InMemory.of(views).embed(problem, blocks, start))
+
+
+def _next(
+    problem: Problem,
+    plan: Plan,
+    blocks: Blocks,
+    bases: tuple[Array, ...],
+    relaxation: float,
+    views: Views,
+    W: np.ndarray,
+) -> np.ndarray:
+    here = replace(blocks, embedding=W)
+    return np.asarray(InMemory.of(views).at(problem, here).next_embedding(plan, here, bases, relaxation))

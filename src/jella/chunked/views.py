@@ -1,0 +1,265 @@
+"""Views in chunks of samples: what is known of all of them, and functions over every chunk."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from typing import Any
+
+import dask
+import numpy as np
+
+from jella.chunked.by_chunk import ByChunk
+from jella.chunked.scheduler import added, compute, fits, keep, keep_and_compute
+from jella.views.frames import label
+from jella.views.model import View, Views
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one pass over a chunk tells; of all chunks, what it tells of all samples."""
+
+    counts: tuple[np.ndarray, ...]  # observed entries of every feature, (d,) a view
+    presence: np.ndarray  # (n, V)
+    rowwise: np.ndarray  # (V,)
+    complete: np.ndarray  # (V,)
+    smallest: np.ndarray  # (V,)
+
+    @classmethod
+    def of(cls, views: Views) -> Facts:
+        """Look at a chunk."""
+        return cls(
+            tuple(np.asarray(view.count_by_feature()) for view in views),
+            views.presence(),
+            np.array([view.is_rowwise for view in views]),
+            np.array([view.is_complete for view in views]),
+            np.array([view.smallest() for view in views]),
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence[Facts]) -> Facts:
+        """Chunks that follow each other."""
+        return cls(
+            tuple(np.sum([part.counts[v] for part in parts], axis=0) for v in range(len(parts[0].counts))),
+            np.concatenate([part.presence for part in parts]),
+            np.all([part.rowwise for part in parts], axis=0),
+            np.all([part.complete for part in parts], axis=0),
+            np.min([part.smallest for part in parts], axis=0),
+        )
+
+
+@dataclass(frozen=True)
+class ChunkedView:
+    """One view of samples in chunks, through what a fit asks of it beside the values."""
+
+    owner: ChunkedViews
+    position: int
+    steps: tuple[Callable[[View], View], ...] = ()
+    is_sparse = False
+
+    @property
+    def name(self) -> str:
+        """Name of the view."""
+        return self.owner.names[self.position]
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features, where they have some."""
+        return self.owner.columns[self.position]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.owner.widths[self.position]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, present or not."""
+        return self.owner.n_samples
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing."""
+        return bool(self.owner.facts.complete[self.position])
+
+    @property
+    def is_rowwise(self) -> bool:
+        """Whether a sample has this view wholly or not at all."""
+        return bool(self.owner.facts.rowwise[self.position])
+
+    def count_by_feature(self) -> np.ndarray:
+        """Observed entries of every feature, (d,)."""
+        return self.owner.facts.counts[self.position]
+
+    def count_by_sample(self) -> np.ndarray:
+        """Observed entries of every sample, (n,)."""
+        return self.owner.gathered(partial(_counts, self.position))
+
+    def n_observed(self) -> int:
+        """Number of observed entries."""
+        return int(self.count_by_feature().sum())
+
+    def presence(self) -> np.ndarray:
+        """Samples with at least one observed entry, (n,)."""
+        return self.owner.facts.presence[:, self.position]
+
+    def smallest(self) -> float:
+        """The smallest value, zero among them where something is missing."""
+        if self.owner.is_mapped or self.steps:
+            return float(self.reduce(View.smallest, combine=min))
+        return float(self.owner.facts.smallest[self.position])
+
+    def eps(self) -> float:
+        """Distance from one to the next number of the floating type."""
+        return float(np.finfo(self.owner.dtype).eps)
+
+    def through(self, step: Callable[[View], View]) -> ChunkedView:
+        """The view after a step that every chunk takes by itself."""
+        return replace(self, steps=(*self.steps, step))
+
+    def reduce(self, function: Callable[[View], Any], combine: Callable[[Any, Any], Any] = operator.add) -> Any:
+        """What a function makes of every chunk of the view, combined."""
+        return self.owner.reduce(partial(_of_view, self.position, self.steps, function), combine=combine)
+
+
+def _of_view(position: int, steps: Sequence[Callable[[View], View]], function: Any, views: Views) -> Any:
+    return function(reduce(lambda view, step: step(view), steps, views[position]))
+
+
+def _counts(position: int, views: Views) -> np.ndarray:
+    return np.asarray(views[position].count_by_sample())
+
+
+@dataclass(frozen=True)
+class ChunkedViews:
+    """All views of samples in chunks.
+
+    Attributes
+    ----------
+    chunks : tuple of delayed Views
+        The same samples in every view, in order.
+    lengths : tuple of int
+        Samples of every chunk.
+    layout : tuple of int
+        Chunks in which results are given back.
+    names, widths, columns : tuples, one a view
+    dtype : NumPy type
+    facts : Facts
+    sample_names : pandas Index or None
+    is_mapped : bool
+        Whether values are no longer those that the facts were taken from.
+    """
+
+    chunks: tuple[Any, ...]
+    lengths: tuple[int, ...]
+    layout: tuple[int, ...]
+    names: tuple[str, ...]
+    widths: tuple[int, ...]
+    columns: tuple[tuple[str, ...] | None, ...]
+    dtype: Any
+    facts: Facts
+    sample_names: Any = None
+    is_mapped: bool = False
+
+    def __iter__(self) -> Iterator[ChunkedView]:
+        return (ChunkedView(self, position) for position in range(len(self.names)))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, position: int) -> ChunkedView:
+        return ChunkedView(self, position)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return sum(self.lengths)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of all views together."""
+        return sum(self.widths)
+
+    @property
+    def is_rowwise(self) -> bool:
+        """Whether only whole views are missing."""
+        return bool(self.facts.rowwise.all())
+
+    def presence(self) -> np.ndarray:
+        """Which sample has something observed in which view, (n, V)."""
+        return self.facts.presence
+
+    def label(self, row: int) -> str:
+        """How a message calls a sample."""
+        return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
+
+    def take(self, kept: np.ndarray) -> ChunkedViews:
+        """The samples that are kept, (n,) booleans."""
+        cuts = np.split(kept, np.cumsum(self.lengths)[:-1])
+        chosen = dask.delayed(_take, pure=False)
+        chunks = tuple(chosen(chunk, rows) for chunk, rows in zip(self.chunks, cuts, strict=True) if rows.any())
+        lengths = tuple(int(rows.sum()) for rows in cuts if rows.any())
+        facts = replace(self.facts, presence=self.facts.presence[kept])
+        names = None if self.sample_names is None else self.sample_names[kept]
+        return replace(self, chunks=chunks, lengths=lengths, layout=lengths, facts=facts, sample_names=names)
+
+    # over chunks
+
+    def mapped(self, function: Callable[[Views], Views]) -> ChunkedViews:
+        """The views after a function that every chunk takes by itself, with the same mask."""
+        step = dask.delayed(function, pure=False)
+        return replace(self, chunks=tuple(step(chunk) for chunk in self.chunks), is_mapped=True)
+
+    def reduce(
+        self, function: Callable[..., Any], *rows: ByChunk, combine: Callable[[Any, Any], Any] = operator.add
+    ) -> Any:
+        """What a function makes of every chunk, and of the rows of its samples, combined."""
+        return compute([self._reduction(function, rows, combine)])[0]
+
+    def settle(self, function: Callable[..., Any], W: ByChunk) -> tuple[Any, ByChunk]:
+        """As `reduce` with addition, and the rows, kept where they were computed: one pass over the data for both."""
+        parts, total = keep_and_compute(W.parts, self._reduction(function, (W,), operator.add))
+        return total, replace(W, parts=tuple(parts))
+
+    def spread(self, function: Callable[..., np.ndarray], width: int, *rows: ByChunk) -> ByChunk:
+        """The rows (n, width) that a function makes of every chunk, and of other rows of its samples; lazy."""
+        return ByChunk(tuple(self._steps(function, rows)), self.lengths, width, self.dtype)
+
+    def gathered(self, function: Callable[[Views], np.ndarray], at_most: int | None = None) -> np.ndarray:
+        """The rows that a function makes of every chunk, here, in order; every so many-th where there are more."""
+        every = 1 if at_most is None else -(-self.n_samples // at_most)
+        return np.concatenate(compute(list(self._steps(partial(_some, function, every), ()))))
+
+    def cut(self, rows: Any) -> ByChunk:
+        """An array (n, r) of these samples in their chunks."""
+        return rows if isinstance(rows, ByChunk) else ByChunk.cut(rows, self.lengths)
+
+    def held(self) -> ChunkedViews:
+        """The views with their chunks computed once for all sweeps, where the memory allows it; else in every sweep."""
+        n_bytes = self.n_samples * self.n_features * (np.dtype(self.dtype).itemsize + 1)
+        return replace(self, chunks=tuple(keep(self.chunks))) if fits(n_bytes) else self
+
+    def _reduction(self, function: Any, rows: Sequence[ByChunk], combine: Callable[[Any, Any], Any]) -> Any:
+        return added(list(self._steps(function, rows)), partial(reduce, combine))
+
+    def _steps(self, function: Callable[..., Any], rows: Sequence[ByChunk]) -> Iterator[Any]:
+        shared = dask.delayed(function, pure=False)  # once in the graph, not once a chunk
+        for number, chunk in enumerate(self.chunks):
+            yield _CALL(shared, chunk, *[one.parts[number] for one in rows])
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+_CALL = dask.delayed(_call, pure=False)
+
+
+def _some(function: Callable[[Views], np.ndarray], every: int, views: Views) -> np.ndarray:
+    return function(views)[::every]
+
+
+def _take(views: Views, rows: np.ndarray) -> Views:
+    return views if rows.all() else views.take(np.flatnonzero(rows))
