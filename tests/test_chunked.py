@@ -224,7 +224,8 @@ def test_frames_are_aligned_by_their_index():
     for name, frame in ours.complete(chunked).items():
         got = frame.compute()
         assert list(got.index) == list(whole.sample_names_in_)
-        pd.testing.assert_frame_equal(got.loc[completed[name].index], completed[name], rtol=1e-7, check_index_type=False)
+        own = got.loc[completed[name].index]
+        pd.testing.assert_frame_equal(own, completed[name], rtol=1e-7, check_index_type=False)
         known = frames[name].notna().to_numpy()
         np.testing.assert_array_equal(got.loc[frames[name].index].to_numpy()[known], frames[name].to_numpy()[known])
 
@@ -275,6 +276,6 @@ def test_wrong_input_gets_a_sentence():
 def test_processes_give_the_same():
     views = grouped("incomplete-view")
     whole = clone(METHODS["PVC"]).fit(views)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool, dask.config.set(scheduler="processes", pool=pool):
-        chunked = clone(METHODS["PVC"]).fit(lazy(views))
-        same(chunked, whole)
+    pool = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    with pool, dask.config.set(scheduler="processes", pool=pool):
+        same(clone(METHODS["PVC"]).fit(lazy(views)), whole)
