@@ -1,0 +1,165 @@
+"""MVL-IV on Dask: what chunks and workers cost, and data several times as large as the workers' memory.
+
+Run: python benchmarks/dask_scale.py [--what overhead beyond] [--n N] [--out FILE]
+
+overhead: 2 000 000 x 100 in double precision (two views of 50 features, 30 % missing, incomplete-view), rank 10, plain
+sweeps: in memory with two threads of BLAS against two worker processes of one thread each, in one run. Seconds a sweep
+are medians; the whole fit has reading, scaling, start and the closing step too.
+
+beyond: the same data in Parquet parts on disk, read by two worker processes of 1 GiB each in every pass. Peak memory
+is that of the worker processes; one that is restarted would have another process number in the end.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")  # before NumPy is imported; workers are given one
+
+import argparse
+import json
+import platform
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scale import make_views
+
+import jella
+
+RESULTS = Path(__file__).parent / "results" / "dask.jsonl"
+RANK, SWEEPS, CHUNK = 10, 6, 50_000
+WORKER = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def timed_fit(X: Any) -> dict[str, float]:
+    """Seconds of a fit and of a sweep, and the objective."""
+    at: list[float] = []
+    model = jella.MVLIV(
+        n_components=RANK,
+        solver="basic",
+        max_iter=SWEEPS,
+        tol=0.0,
+        callback=lambda p: bool(at.append(time.perf_counter())),
+    )
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X)
+    whole = time.perf_counter() - started
+    return {"fit": whole, "sweep": float(np.median(np.diff(at))), "objective": float(model.objective_[-2])}
+
+
+def make_part(number: int, n: int) -> list[np.ndarray]:
+    """Samples of one part, in double precision."""
+    views, _ = make_views(n, seed=number)
+    return [view.astype(np.float64) for view in views]
+
+
+def parts_of(n: int) -> list[int]:
+    return [min(CHUNK, n - first) for first in range(0, n, CHUNK)]
+
+
+def cluster(**options: Any) -> Any:
+    import dask
+    from distributed import LocalCluster
+
+    dask.config.set({"distributed.nanny.pre-spawn-environ": WORKER})
+    return LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", **options)
+
+
+def overhead(n: int) -> dict[str, Any]:
+    """In memory against worker processes, the same data."""
+    import dask
+    import dask.array as da
+    from distributed import Client
+
+    sizes = parts_of(n)
+    pieces = [make_part(number, size) for number, size in enumerate(sizes)]
+    views = [np.concatenate([piece[v] for piece in pieces]) for v in range(2)]
+    del pieces
+    memory = timed_fit(views)
+    del views
+    make = dask.delayed(make_part, pure=False, nout=2)
+    with cluster() as local, Client(local):
+        made = [make(number, size) for number, size in enumerate(sizes)]
+        X = [
+            da.concatenate(
+                [da.from_delayed(part[v], (size, 50), float) for part, size in zip(made, sizes, strict=True)]
+            )
+            for v in range(2)
+        ]
+        X = dask.persist(*X)
+        from distributed import wait
+
+        wait(X)
+        chunked = timed_fit(list(X))
+    return {
+        "what": f"MVL-IV, {n} x 100, two cores",
+        "in_memory": memory,
+        "dask": chunked,
+        "sweep_ratio": chunked["sweep"] / memory["sweep"],
+        "fit_ratio": chunked["fit"] / memory["fit"],
+    }
+
+
+def peak_bytes() -> tuple[int, int]:
+    """Process number and peak memory of a worker, its own since it was started."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return os.getpid(), next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+def write_part(folder: str, number: int, size: int) -> None:
+    import pandas as pd
+
+    index = pd.RangeIndex(number * CHUNK, number * CHUNK + size)
+    for v, view in enumerate(make_part(number, size)):
+        frame = pd.DataFrame(view, index=pd.Index(index.to_numpy(), name="sample")).add_prefix("x")
+        place = Path(folder) / f"view{v}"
+        place.mkdir(exist_ok=True)
+        frame.to_parquet(place / f"part.{number:05d}.parquet", compression=None)
+
+
+def beyond(n: int) -> dict[str, Any]:
+    """Data on disk, several times the memory of the workers."""
+    import dask
+    import dask.dataframe as dd
+    from distributed import Client
+
+    with tempfile.TemporaryDirectory() as folder:
+        with cluster(memory_limit="4GiB") as local, Client(local):
+            write = dask.delayed(write_part, pure=False)
+            dask.compute(*[write(folder, number, size) for number, size in enumerate(parts_of(n))])
+        with cluster(memory_limit="1GiB") as local, Client(local) as client:
+            before = {pid for pid, _ in client.run(peak_bytes).values()}
+            X = {name: dd.read_parquet(f"{folder}/{name}", split_row_groups=False) for name in ("view0", "view1")}
+            figures = timed_fit(X)
+            after = dict(client.run(peak_bytes).values())
+    return {
+        "what": f"MVL-IV beyond memory, {n} x 100 in Parquet, two workers of 1 GiB",
+        "data_gib": n * 100 * 8 / 2**30,
+        **figures,
+        "peak_worker_gib": max(after.values()) / 2**30,
+        "restarted": len(before - set(after)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--what", nargs="+", default=["overhead", "beyond"], choices=["overhead", "beyond"])
+    parser.add_argument("--n", type=int, default=None)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    for what in options.what:
+        found = overhead(options.n or 2_000_000) if what == "overhead" else beyond(options.n or 8_000_000)
+        found["machine"] = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+        print(json.dumps(found, indent=1), flush=True)
+        with options.out.open("a") as file:
+            file.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main()
