@@ -201,6 +201,15 @@ def test_a_component_that_loses_its_samples_gets_one_back():
     assert np.asarray(chunked.embedding_).sum(axis=0).min() >= 1
 
 
+def test_a_saved_model_embeds_the_samples_again(tmp_path):
+    views = grouped("incomplete-view")
+    model = jella.MVLIV(3, max_iter=3, random_state=0).fit(lazy(views))
+    model.save(tmp_path / "model.jella")
+    loaded = jella.load(tmp_path / "model.jella")
+    np.testing.assert_allclose(loaded.transform(views), np.asarray(model.embedding_), atol=1e-10)
+    np.testing.assert_array_equal(np.asarray(loaded.predict(lazy(views))), np.asarray(model.labels_))
+
+
 # DataFrames
 
 

@@ -239,6 +239,9 @@ class BaseMultiView(BaseEstimator):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the estimator, fitted or not, to one file that `jella.load` reads and that holds no code.
 
+        Where it was fitted on Dask collections, the embedding and the labels of its samples are left out: they may be
+        larger than any memory, and `transform` and `predict` give them again.
+
         Parameters
         ----------
         path : str or path

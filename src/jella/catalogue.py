@@ -35,6 +35,8 @@ class Method:
         Finds clusters, fills in missing values, has an embedding for new samples.
     pairs : bool
         Holds n × n matrices.
+    chunks : bool
+        Fits samples in chunks (Dask).
     """
 
     kind: type[Any]
@@ -46,6 +48,7 @@ class Method:
     completes: bool
     embeds_new: bool
     pairs: bool
+    chunks: bool
 
     @property
     def command_name(self) -> str:
@@ -112,6 +115,7 @@ def _describe(kind: Any) -> Method:
         completes=hasattr(kind, "complete"),
         embeds_new=hasattr(kind, "transform"),
         pairs=kind._holds_pairs,
+        chunks=kind._by_sample,
     )
 
 

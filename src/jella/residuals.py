@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
+
 from jella.arrays import Array, at_least, inner, like, namespace, row_sqnorms, sqnorm
 from jella.rows import cache_blocks
 from jella.views import View
@@ -34,10 +36,18 @@ class Residual(Protocol):
 
 
 class ViewData:
-    """A view prepared for many sweeps: its products with a basis are kept until the basis changes."""
+    """A view prepared for many sweeps: its products with a basis are kept until the basis changes.
 
-    def __init__(self, view: View) -> None:
-        self.view = view
+    Parameters
+    ----------
+    view : View
+    keeps : bool
+        Whether the residual of a view with missing entries is formed and kept for the next sweep, or made in passing
+        whenever it is needed, which costs one more product and no memory.
+    """
+
+    def __init__(self, view: View, *, keeps: bool = True) -> None:
+        self.view, self.keeps = view, keeps
         self.X = view.X
         self.present = None  # (n, 1) floats where samples are missing
         if view.is_rowwise and not view.is_complete:
@@ -73,7 +83,9 @@ class ViewData:
 
     def residual(self, U: Array, W: Array) -> Residual:
         """The residual at these blocks."""
-        return RowResidual(self, U, W) if self.view.is_rowwise else EntryResidual(self, U, W)
+        if self.view.is_rowwise:
+            return RowResidual(self, U, W)
+        return EntryResidual(self, U, W) if self.keeps else PassingResidual(self.view, U, W)
 
 
 class RowResidual:
@@ -147,9 +159,61 @@ class EntryResidual:
         return squares, xp.ones_like(squares)[:, None]
 
 
+class PassingResidual:
+    """Residual of a view with missing entries, made block by block at every use."""
+
+    def __init__(self, view: View, U: Array, W: Array) -> None:
+        self.view, self.U, self.W = view, U, W
+        self._sqnorm: float | None = None
+
+    def matmul(self, U: Array) -> Array:
+        """R @ U."""
+        product = namespace(self.W).empty_like(self.W)
+        for rows, block in residual_blocks(self.view, self.U, self.W):
+            product[rows, :] = block @ U
+        return product
+
+    def rmatmul(self, W: Array) -> Array:
+        """R.T @ W, and ‖R‖² on the way."""
+        product, total = namespace(self.U).zeros_like(self.U), 0.0
+        for rows, block in residual_blocks(self.view, self.U, self.W):
+            product += block.T @ W[rows, :]
+            total += sqnorm(block)
+        self._sqnorm = total
+        return product
+
+    def sqnorm(self) -> float:
+        """‖R‖²."""
+        if self._sqnorm is None:
+            self._sqnorm = sum(sqnorm(block) for _, block in residual_blocks(self.view, self.U, self.W))
+        return self._sqnorm
+
+    def row_sqnorms(self) -> tuple[Array, Array]:
+        """Over the observed entries."""
+        squares = [row_sqnorms(block) for _, block in residual_blocks(self.view, self.U, self.W)]
+        joined = namespace(self.W).concat(squares)
+        return joined, namespace(joined).ones_like(joined)[:, None]
+
+
 def residual_blocks(view: View, U: Array, W: Array) -> Iterator[tuple[slice, Array]]:
-    """Blocks of rows of Γ ⊙ (X − W Uᵀ), each formed while its rows are in the cache."""
+    """Blocks of rows of Γ ⊙ (X − W Uᵀ), each formed while its rows are in the cache; good until the next one."""
+    if isinstance(view.X, np.ndarray):
+        yield from _residual_blocks_in_place(view, U, W)
+        return
     xp = namespace(view.X)
     for rows in cache_blocks(view.X):
         difference = view.X[rows, :] - W[rows, :] @ U.T
         yield rows, difference if view.is_complete else xp.where(view.mask[rows, :], difference, 0.0)
+
+
+def _residual_blocks_in_place(view: View, U: np.ndarray, W: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """The same in one piece of memory: fresh memory for every block would take as long as the arithmetic."""
+    room = None
+    for rows in cache_blocks(view.X):
+        room = np.empty((rows.stop - rows.start, view.n_features), view.X.dtype) if room is None else room
+        block = room[: rows.stop - rows.start]
+        np.matmul(W[rows], U.T, out=block)
+        np.subtract(view.X[rows], block, out=block)
+        if not view.is_complete:
+            np.multiply(block, view.mask[rows], out=block)
+        yield rows, block

@@ -100,9 +100,9 @@ class InMemory:
     data: tuple[ViewData, ...]
 
     @classmethod
-    def of(cls, views: Views) -> InMemory:
-        """The samples of these views."""
-        return cls(tuple(ViewData(view) for view in views))
+    def of(cls, views: Views, *, keeps: bool = True) -> InMemory:
+        """The samples of these views; `keeps` as in ViewData."""
+        return cls(tuple(ViewData(view, keeps=keeps) for view in views))
 
     def total(self) -> float:
         """Sum of the squares of all observed entries."""

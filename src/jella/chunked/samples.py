@@ -33,8 +33,8 @@ class Sums:
     @classmethod
     def at(cls, problem: Problem, blocks: Blocks, completes: bool, views: Views, W: np.ndarray) -> Sums:
         """Of a chunk at blocks that have its embedding."""
-        at = InMemory.of(views).at(problem, replace(blocks, embedding=W))
-        bases = at.basis_sums(completes)
+        at = InMemory.of(views, keeps=False).at(problem, replace(blocks, embedding=W))
+        bases = at.basis_sums(completes)  # first, for the totals come with them
         return cls(
             at.totals(),
             np.array(at.term_values()),
@@ -162,4 +162,4 @@ def _next(
     W: np.ndarray,
 ) -> np.ndarray:
     here = replace(blocks, embedding=W)
-    return np.asarray(InMemory.of(views).at(problem, here).next_embedding(plan, here, bases, relaxation))
+    return np.asarray(InMemory.of(views, keeps=False).at(problem, here).next_embedding(plan, here, bases, relaxation))

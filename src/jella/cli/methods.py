@@ -22,12 +22,12 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         return "yes" if yes else "-"
 
     rows: list[tuple[str, ...]] = [
-        ("method", "may miss", "negative values", "clusters", "completes", "new samples", "memory")
+        ("method", "may miss", "negative values", "clusters", "completes", "new samples", "Dask", "memory")
     ]
     records = []
     for method in methods().values():
         may = {"entries": "views and entries", "views": "whole views", "nothing": "nothing"}[method.missing]
-        abilities = (method.signed, method.clusters, method.completes, method.embeds_new)
+        abilities = (method.signed, method.clusters, method.completes, method.embeds_new, method.chunks)
         rows.append((method.command_name, may, *map(mark, abilities), "n × n" if method.pairs else "n"))
         records.append(
             {
@@ -39,9 +39,10 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
                 "clusters": method.clusters,
                 "completes": method.completes,
                 "new_samples": method.embeds_new,
+                "dask": method.chunks,
                 "holds_pairs": method.pairs,
             }
         )
-    lines = table(rows, "<<<<<<<")
+    lines = table(rows, "<<<<<<<<")
     lines += ["", *(f"{m['name']:12s}{m['summary']}." for m in records)]
     return "\n".join(lines), {"methods": records}

@@ -10,6 +10,7 @@ from jella.base import BaseMultiView
 from jella.saving.archive import open_archive, write_archive
 from jella.saving.kinds import UnsaveableError
 from jella.saving.tree import Decoder, Encoder, Node
+from jella.views import is_chunked
 
 #: version of the format; files of a later one are refused
 FORMAT = 1
@@ -30,6 +31,10 @@ def save(model: BaseMultiView, path: str | os.PathLike[str]) -> None:
         raise ValueError(
             f"expected an estimator of jella, got the class {cls.__qualname__} of {cls.__module__}; save it with pickle"
         )
+    if is_chunked(getattr(model, "embedding_", None)):
+        from jella.chunked.model import without_chunks
+
+        model = without_chunks(model)
     encoder = Encoder()
     settings = model.get_params(deep=False)
     fitted = {name: value for name, value in vars(model).items() if name not in settings}
