@@ -18,7 +18,7 @@ from jella.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
 from jella.terms.base import Coupling
 from jella.terms.checks import positive
 
-#: up to this many samples the eigenvectors are computed directly
+#: up to this many samples the eigenvectors of a sparse affinity are computed directly; of a dense one, up to half of it
 DIRECT = 512
 
 
@@ -140,7 +140,7 @@ class BlockDiagonal(Coupling):
 
         n = affinity.shape[0]
         k = min(self.n_blocks, n)
-        if n <= max(DIRECT, 4 * k):
+        if n <= max(DIRECT if is_sparse(affinity) else DIRECT // 2, 4 * k):
             eye = xp.eye(n, dtype=W.dtype, device=W.device)
             values, vectors = xp.linalg.eigh(eye * degree - _dense(affinity, W))
             return vectors[:, :k], max(float(xp.sum(values[:k])), 0.0)
