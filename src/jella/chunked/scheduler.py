@@ -37,6 +37,7 @@ def compute(collections: Sequence[Any]) -> list[Any]:
     if client is None:
         return list(dask.compute(*collections))
     from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
 
     try:
         futures = client.compute(list(collections))
@@ -46,7 +47,7 @@ def compute(collections: Sequence[Any]) -> list[Any]:
         raise SamplesLostError(
             "a chunk stopped several workers, probably for lack of memory; make chunks smaller or workers larger"
         ) from error
-    except (CancelledError, OSError) as error:
+    except (CancelledError, CommClosedError, ConnectionError, TimeoutError) as error:
         raise SamplesLostError("the cluster was closed; start one") from error
 
 

@@ -1,7 +1,8 @@
 """Find clusters, an embedding and the missing values, and write them with a model and a report.
 
 OUT gets labels and embedding (by sample), completed/ (the views in the format of DATA), model.jella (for
-`jella transform`), report.html and run.json. Observed values are written as they were read.
+`jella transform`), report.html and run.json. Observed values are written as they were read. With --dask, labels,
+embedding and the completed views are folders of Parquet parts, and there is no report.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from jella.cli.data import aligned_labels, data_arguments, read_data
 from jella.cli.fitting import chosen_device, fit, make_model, method_arguments, n_clusters
+from jella.cli.on_dask import dask_arguments
 from jella.cli.output import check_output, output_arguments, output_folder, sample_column, write_run, write_table
 from jella.cli.words import say
 
@@ -32,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="number of clusters, or auto (default auto)",
     )
     method_arguments(parser)
+    dask_arguments(parser)
     output_arguments(parser)
     parser.add_argument("--no-report", action="store_true", help="no report.html")
 
@@ -40,13 +43,18 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Read, fit, write."""
     from jella.views import read_views
 
-    place, device = check_output(options), chosen_device(options)
+    place = check_output(options)
+    if options.dask is not None:
+        return _run_on_dask(options, place)
+    device = chosen_device(options)
     say(options, "reading")
     dataset = read_data(options)
     say(options, "fitting")
     model = fit(make_model(options, options.clusters), dataset.views, device)
     names = read_views(dataset.views).sample_names
-    record = _summary(model, dataset, names)
+    labels = np.asarray(model.labels_)
+    record = _summary(model, dataset.name, labels.size, np.bincount(labels[labels >= 0]))
+    record |= _scores(labels, aligned_labels(dataset, names, labels.size))
     if device is not None:
         record["device"] = str(device)
     with output_folder(place) as folder:
@@ -58,6 +66,23 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
             write_from(folder, model, dataset, names, options.command_line, options.seed)
         write_run(folder, options, record)
     return _text(record, place), record
+
+
+def _run_on_dask(options: argparse.Namespace, place: Path) -> tuple[str, dict[str, Any]]:
+    """As `run`, of Parquet parts on a cluster."""
+    from jella.chunked.model import without_chunks
+    from jella.cli.on_dask import data_name, fitted_on_dask
+    from jella.cli.write_parts import write_completed, write_labels_and_embedding
+
+    with fitted_on_dask(options, place, options.clusters) as there:
+        say(options, "writing")
+        sizes = write_labels_and_embedding(there)
+        write_completed(there)
+        without_chunks(there.model).save(there.folder / "model.jella")
+        record = _summary(there.model, data_name(options), there.n_samples, sizes) | {"dask": there.where}
+        write_run(there.folder, options, record)
+    no_report = [] if options.no_report else ["no report.html: it needs the samples in memory"]
+    return "\n".join([_text(record, place), *no_report]), record
 
 
 def write_results(folder: Path, model: Any, dataset: Any, names: Any, options: argparse.Namespace) -> None:
@@ -78,25 +103,27 @@ def write_results(folder: Path, model: Any, dataset: Any, names: Any, options: a
     model.save(folder / "model.jella")
 
 
-def _summary(model: Any, dataset: Any, names: Any) -> dict[str, Any]:
-    from jella.metrics import adjusted_rand, nmi
+def _summary(model: Any, name: str, n_samples: int, sizes: np.ndarray) -> dict[str, Any]:
     from jella.model_selection.against_mean import interrupted
 
-    labels = np.asarray(model.labels_)
-    sizes = np.bincount(labels[labels >= 0])
-    record: dict[str, Any] = {
-        "data": dataset.name,
-        "samples": int(labels.size),
+    return {
+        "data": name,
+        "samples": n_samples,
         "method": type(model).__name__,
         "clusters": int(sizes.size),
         "sizes": sizes.tolist(),
         "interrupted": interrupted(model),
     }
-    truth = aligned_labels(dataset, names, labels.size)
-    if truth is not None:
-        scored = labels >= 0
-        record |= {"nmi": nmi(truth[scored], labels[scored]), "ari": adjusted_rand(truth[scored], labels[scored])}
-    return record
+
+
+def _scores(labels: np.ndarray, truth: Any) -> dict[str, float]:
+    """Agreement with known classes, where there are some."""
+    from jella.metrics import adjusted_rand, nmi
+
+    if truth is None:
+        return {}
+    scored = labels >= 0
+    return {"nmi": nmi(truth[scored], labels[scored]), "ari": adjusted_rand(truth[scored], labels[scored])}
 
 
 def _text(record: dict[str, Any], place: Path) -> str:

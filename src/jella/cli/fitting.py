@@ -84,6 +84,7 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
     """Fit, on the device where there is one; what the fit warns of is said once, in a line."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", module="dask|distributed")  # they speak of themselves, not of the fit
         model = model.fit(views) if device is None else device.fit(model, views)
     line = getattr(model, "callback", None)
     if isinstance(line, SweepLine):

@@ -12,7 +12,7 @@ from jella.io import kinds
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
 from jella.io.layout import Place, find_layout
-from jella.io.stored import stored_like
+from jella.io.stored import giving_arrays, stored_like
 
 
 def read_mat(path: Path, options: Options) -> Dataset:
@@ -50,7 +50,7 @@ def load_variables(path: Path) -> dict[str, Any]:
     from scipy.io import loadmat
 
     try:
-        loaded = loadmat(path)
+        loaded = giving_arrays(loadmat)(path)
     except Exception as error:  # SciPy raises a dozen kinds, depending on where the bytes stop making sense
         raise DataError(
             f"expected a MATLAB file, got bytes in {path.name} that are damaged or cut off ({error}); fetch it again"

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
+from jella.io.stored import giving_arrays
 
 
 def read_matrix_market(path: Path, options: Options) -> Dataset:
@@ -47,7 +48,7 @@ def _read_one(file: Path) -> Any:
     from scipy.io import mmread
 
     try:
-        matrix = sparse.csr_array(mmread(file), dtype=np.float64)
+        matrix = sparse.csr_array(giving_arrays(mmread)(file), dtype=np.float64)
     except Exception as error:  # a parser of SciPy's own, with kinds of its own
         raise DataError(
             f"expected a Matrix Market file, got {file.name}, which is damaged or cut off ({error}); fetch it again"

@@ -1,10 +1,12 @@
-"""Keeping the stored type of values, and never leaving half a file behind."""
+"""Keeping the stored type of values, readers of SciPy that give arrays, and never leaving half a file behind."""
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,11 @@ def stored_like(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     with np.errstate(all="ignore"):
         cast = values.astype(dtype)
     return cast if np.array_equal(cast.astype(values.dtype), values, equal_nan=values.dtype.kind == "f") else values
+
+
+def giving_arrays(reader: Callable[..., Any]) -> Callable[..., Any]:
+    """A reader of SciPy that gives sparse arrays; an older one that cannot be asked gives sparse matrices."""
+    return partial(reader, spmatrix=False) if "spmatrix" in inspect.signature(reader).parameters else reader
 
 
 @contextmanager

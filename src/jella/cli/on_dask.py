@@ -1,0 +1,227 @@
+"""`--dask`: fits of Parquet parts on a cluster, and results that workers write part by part.
+
+Labels, embedding and completed values never come to this process. Distributed loads this module in the workers that it
+starts here, and calls `dask_setup` there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import re
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jella.cli.fitting import fit, make_model
+from jella.cli.output import output_folder
+from jella.cli.words import say
+
+if TYPE_CHECKING:
+    from jella.io.partitions import Partitioned
+
+LOCAL = "local"
+_PATIENCE = 10  # seconds until a scheduler, or its first worker, counts as absent
+#: workers are processes of one thread each, so that the libraries below must not start more
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+#: options of reading that say nothing about Parquet, and what they are where nobody gave them
+_OF_OTHER_FILES: dict[str, Any] = {"labels": None, "missing": [], "non_numeric": "error", "samples": "auto"}
+
+
+def dask_arguments(parser: argparse.ArgumentParser) -> None:
+    """--dask and where."""
+    group = parser.add_argument_group("data that do not fit into memory")
+    group.add_argument(
+        "--dask",
+        nargs="?",
+        const=LOCAL,
+        type=_address,
+        metavar="ADDRESS",
+        help="fit Parquet files in parts with Dask: on the cores of this machine, or on the cluster of the scheduler "
+        "at ADDRESS, e.g. tcp://host:8786",
+    )
+
+
+def _address(text: str) -> str:
+    if text != LOCAL and not re.fullmatch(r"\w+://.+|[^/\\]+:\d+", text):
+        raise argparse.ArgumentTypeError(
+            f"expected the address of a scheduler such as tcp://host:8786, got {text!r}; name DATA before --dask"
+        )
+    return text
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model fitted on a cluster, while that is there.
+
+    Attributes
+    ----------
+    model : estimator
+        With lazy embedding and labels.
+    X : dict of str to Dask collection
+    sources : tuple of Partitioned
+        Where the views of X come from.
+    folder : Path
+        For the results.
+    where : dict
+        What run.json tells of the cluster.
+    """
+
+    model: Any
+    X: dict[str, Any]
+    sources: tuple[Partitioned, ...]
+    folder: Path
+    where: dict[str, Any]
+
+    @property
+    def n_samples(self) -> int:
+        """Samples of all views together."""
+        return int(self.model.embedding_.shape[0])
+
+    @property
+    def n_entries(self) -> dict[str, int]:
+        """Entries of every view on all samples."""
+        return {source.name: self.n_samples * len(source.columns) for source in self.sources}
+
+
+def data_name(options: argparse.Namespace) -> str:
+    """How a summary calls DATA."""
+    from jella.io.parquet_files import view_name
+
+    return view_name(Path(options.data[0]).absolute()) if len(options.data) == 1 else "tables"
+
+
+@contextmanager
+def fitted_on_dask(options: argparse.Namespace, place: Path, k: int | None = None) -> Iterator[Fitted]:
+    """The model that the options name, fitted on the cluster that they name; its folder is put in place at the end."""
+    from jella.io.partitions import find_partitions, open_all
+    from jella.samples import SamplesLostError
+
+    _check(options)
+    model = make_model(options, k)
+    say(options, "reading")
+    sources = find_partitions(options.data if len(options.data) > 1 else options.data[0], id_column=options.id_column)
+    try:
+        with _quiet(), _connected(options) as client, output_folder(place) as folder:
+            _check_shared(client, folder)
+            where = {"where": options.dask, "workers": len(client.nthreads())}
+            say(options, f"fitting on {where['workers']} workers, to be watched at {client.dashboard_link}")
+            X = open_all(sources)
+            yield Fitted(fit(model, X, None), X, sources, folder, where)
+    except SamplesLostError as error:
+        lost = str(error).partition(": the fit ended")[0]
+        raise ValueError(f"expected workers until all is written, got a cluster that was lost: {lost}") from error
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what does not go with --dask, before anything is started."""
+    from jella.catalogue import find_method, methods
+
+    if not options.data:
+        raise ValueError("expected Parquet files or folders with the data, got none; name them after the command")
+    if options.device is not None:
+        raise ValueError("expected --dask or --device, got both; leave one of them out")
+    for name, default in _OF_OTHER_FILES.items():
+        if getattr(options, name) != default:
+            given = name.replace("_", "-")
+            raise ValueError(f"expected only --id-column to read Parquet with --dask, got --{given}; leave it out")
+    if not find_method(options.method).kind._by_sample:
+        able = ", ".join(method.command_name for method in methods().values() if method.kind._by_sample)
+        raise ValueError(
+            f"expected a method that takes samples in parts ({able}) with --dask, got {options.method}; "
+            "pass --method mvliv"
+        )
+
+
+# the cluster
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing below errors in the log, and no warnings of Dask about itself."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="distributed|dask")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def _connected(options: argparse.Namespace) -> AbstractContextManager[Any]:
+    """A client of the cluster; a cluster that was started here ends with it."""
+    from jella.io.errors import need
+
+    distributed = need("distributed", "dask")
+    if options.dask == LOCAL:
+        say(options, "starting workers")
+        return _started(distributed)
+    return _found(distributed, options.dask)
+
+
+@contextmanager
+def _started(distributed: Any) -> Iterator[Any]:
+    """A client of worker processes on this machine, one a core."""
+    with _deaf():
+        # what fails in a task comes here as its error; workers would only log that others are gone when all end
+        cluster = distributed.LocalCluster(
+            threads_per_worker=1, processes=True, silence_logs=logging.CRITICAL, env=_ONE_THREAD, preload=[__name__]
+        )
+        client = distributed.Client(cluster)
+    try:
+        yield client
+    finally:
+        with _deaf():
+            client.close()
+            cluster.close()
+
+
+@contextmanager
+def _found(distributed: Any, address: str) -> Iterator[Any]:
+    """A client of a cluster that is there already, and stays."""
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"expected a Dask scheduler with workers at {address}, got none in {_PATIENCE} seconds; start them "
+                "with `dask scheduler` and `dask worker`, or leave the address out to use this machine"
+            ) from error
+        yield client
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Ctrl-C is not heard, here and in processes that start: a cluster half started or closed leaves tracebacks."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def dask_setup(worker: Any) -> None:
+    """In a worker, also one that starts later: Ctrl-C is for the command, and warnings would be said once a worker."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore")
+    threadpool_limits(1)  # what was loaded before the environment said so
+
+
+def _check_shared(client: Any, folder: Path) -> None:
+    """Refuse a cluster whose workers would write elsewhere; the folder is new, so that no other has its name."""
+    place = folder.absolute()
+    blind = [worker for worker, sees in client.run(os.path.isdir, str(place)).items() if not sees]
+    if blind:
+        raise ValueError(
+            f"expected a folder for the results that all workers see, got one under {str(place.parent)!r}, which "
+            f"the worker at {blind[0]} does not; write where all machines do"
+        )
