@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from scale import make_views
+from threadpoolctl import threadpool_limits
 
 import jella
 
@@ -76,11 +77,14 @@ def parts_of(n: int) -> list[int]:
 
 
 def cluster(**options: Any) -> Any:
-    import dask
     from distributed import LocalCluster
 
-    dask.config.set({"distributed.nanny.pre-spawn-environ": WORKER})
-    return LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", **options)
+    return LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", env=WORKER, **options)
+
+
+def one_thread() -> None:
+    """In a worker: what was loaded before the environment said so."""
+    threadpool_limits(1)
 
 
 def overhead(n: int) -> dict[str, Any]:
@@ -97,6 +101,7 @@ def overhead(n: int) -> dict[str, Any]:
     del views
     make = dask.delayed(make_part, pure=False, nout=2)
     with cluster() as local, Client(local) as client:
+        client.run(one_thread)
         made = [make(number, size) for number, size in enumerate(sizes)]
         X = [
             da.concatenate(
@@ -147,6 +152,7 @@ def beyond(n: int) -> dict[str, Any]:
             write = dask.delayed(write_part, pure=False)
             dask.compute(*[write(folder, number, size) for number, size in enumerate(parts_of(n))])
         with cluster(memory_limit="1GiB") as local, Client(local) as client:
+            client.run(one_thread)
             before = {pid for pid, _ in client.run(peak_bytes).values()}
             X = {name: dd.read_parquet(f"{folder}/{name}", split_row_groups=False) for name in ("view0", "view1")}
             figures = timed_fit(X, cpu_of(client))
