@@ -7,8 +7,9 @@ sweeps: in memory with two threads of BLAS against two worker processes of one t
 are medians by the clock, and means of what all processors used, on which other work on the machine has less influence;
 the whole fit has reading, scaling, start and the closing step too.
 
-beyond: the same data in Parquet parts on disk, read by two worker processes of 1 GiB each in every pass. Peak memory
-is that of the worker processes; one that is restarted would have another process number in the end.
+beyond: such data with twice as many features in Parquet parts on disk, read by two worker processes of 1 GiB each in
+every pass. Peak memory is that of the worker processes; one that is restarted would have another process number in the
+end.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ import jella
 
 RESULTS = Path(__file__).parent / "results" / "dask.jsonl"
 RANK, SWEEPS, CHUNK = 10, 6, 50_000
-WORKER = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+#: the first is what Dask gives its workers by itself
+WORKER = {"MALLOC_TRIM_THRESHOLD_": "65536", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def timed_fit(X: Any, cpu: Callable[[], float] = time.process_time) -> dict[str, float]:
@@ -134,7 +136,9 @@ def write_part(folder: str, number: int, size: int) -> None:
     import pandas as pd
 
     index = pd.RangeIndex(number * CHUNK, number * CHUNK + size)
-    for v, view in enumerate(make_part(number, size)):
+    twice = zip(make_part(number, size), make_part(number, size), strict=True)
+    for v, (left, right) in enumerate(twice):
+        view = np.concatenate([left, right + np.random.default_rng(number).normal(size=right.shape)], axis=1)
         frame = pd.DataFrame(view, index=pd.Index(index.to_numpy(), name="sample")).add_prefix("x")
         place = Path(folder) / f"view{v}"
         place.mkdir(exist_ok=True)
@@ -158,8 +162,8 @@ def beyond(n: int) -> dict[str, Any]:
             figures = timed_fit(X, cpu_of(client))
             after = dict(client.run(peak_bytes).values())
     return {
-        "what": f"MVL-IV beyond memory, {n} x 100 in Parquet, two workers of 1 GiB",
-        "data_gib": n * 100 * 8 / 2**30,
+        "what": f"MVL-IV beyond memory, {n} x 200 in Parquet, two workers of 1 GiB",
+        "data_gib": n * 200 * 8 / 2**30,
         **figures,
         "peak_worker_gib": max(after.values()) / 2**30,
         "restarted": len(before - set(after)),
@@ -173,7 +177,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     for what in options.what:
-        found = overhead(options.n or 2_000_000) if what == "overhead" else beyond(options.n or 8_000_000)
+        found = overhead(options.n or 2_000_000) if what == "overhead" else beyond(options.n or 3_000_000)
         found["machine"] = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
         print(json.dumps(found, indent=1), flush=True)
         with options.out.open("a") as file:

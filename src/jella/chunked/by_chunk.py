@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
@@ -25,12 +25,17 @@ class ByChunk:
         Rows of every chunk.
     width : int
     dtype : NumPy type
+    step, made_from : function and tuple of ByChunk, optional
+        What the parts are when they are computed: a function of the views' chunk and of other rows. Known, so that who
+        needs the views' chunk too can do both at once.
     """
 
     parts: tuple[Any, ...]
     lengths: tuple[int, ...]
     width: int
     dtype: Any
+    step: Callable[..., np.ndarray] | None = None
+    made_from: tuple[ByChunk, ...] = ()
 
     @classmethod
     def cut(cls, rows: Any, lengths: tuple[int, ...]) -> ByChunk:
@@ -49,7 +54,8 @@ class ByChunk:
     def map(self, function: Callable[..., np.ndarray], *shared: Any) -> ByChunk:
         """A function of rows and shared values, chunk by chunk; the rows that it gives are as wide."""
         step = dask.delayed(function, pure=False)
-        return replace(self, parts=tuple(step(part, *shared) for part in self.parts))
+        parts = tuple(step(part, *shared) for part in self.parts)
+        return ByChunk(parts, self.lengths, self.width, self.dtype)
 
     def sum(self, function: Callable[[np.ndarray], Any]) -> Any:
         """The sum over chunks of what a function makes of each."""

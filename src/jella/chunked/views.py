@@ -25,7 +25,7 @@ class Facts:
     presence: np.ndarray  # (n, V)
     rowwise: np.ndarray  # (V,)
     complete: np.ndarray  # (V,)
-    smallest: np.ndarray  # (V,)
+    smallest: np.ndarray | None  # (V,), where values are still those that were looked at
 
     @classmethod
     def of(cls, views: Views) -> Facts:
@@ -46,7 +46,7 @@ class Facts:
             np.concatenate([part.presence for part in parts]),
             np.all([part.rowwise for part in parts], axis=0),
             np.all([part.complete for part in parts], axis=0),
-            np.min([part.smallest for part in parts], axis=0),
+            np.min([part.smallest for part in parts if part.smallest is not None], axis=0),
         )
 
 
@@ -107,9 +107,10 @@ class ChunkedView:
 
     def smallest(self) -> float:
         """The smallest value, zero among them where something is missing."""
-        if self.owner.is_mapped or self.steps:
+        known = self.owner.facts.smallest
+        if known is None or self.owner.then or self.steps:
             return float(self.reduce(View.smallest, combine=min))
-        return float(self.owner.facts.smallest[self.position])
+        return float(known[self.position])
 
     def eps(self) -> float:
         """Distance from one to the next number of the floating type."""
@@ -140,6 +141,8 @@ class ChunkedViews:
     ----------
     chunks : tuple of delayed Views
         The same samples in every view, in order.
+    then : tuple of functions of Views
+        What becomes of a chunk in the task that needs it: so that no more than one form of it is in memory.
     lengths : tuple of int
         Samples of every chunk.
     layout : tuple of int
@@ -148,8 +151,6 @@ class ChunkedViews:
     dtype : NumPy type
     facts : Facts
     sample_names : pandas Index or None
-    is_mapped : bool
-        Whether values are no longer those that the facts were taken from.
     """
 
     chunks: tuple[Any, ...]
@@ -161,7 +162,7 @@ class ChunkedViews:
     dtype: Any
     facts: Facts
     sample_names: Any = None
-    is_mapped: bool = False
+    then: tuple[Callable[[Views], Views], ...] = ()
 
     def __iter__(self) -> Iterator[ChunkedView]:
         return (ChunkedView(self, position) for position in range(len(self.names)))
@@ -196,7 +197,7 @@ class ChunkedViews:
         return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
 
     def take(self, kept: np.ndarray) -> ChunkedViews:
-        """The samples that are kept, (n,) booleans."""
+        """The samples that are kept, (n,) booleans; before anything else is done to the chunks."""
         cuts = np.split(kept, np.cumsum(self.lengths)[:-1])
         chosen = dask.delayed(_take, pure=False)
         chunks = tuple(chosen(chunk, rows) for chunk, rows in zip(self.chunks, cuts, strict=True) if rows.any())
@@ -209,8 +210,7 @@ class ChunkedViews:
 
     def mapped(self, function: Callable[[Views], Views]) -> ChunkedViews:
         """The views after a function that every chunk takes by itself, with the same mask."""
-        step = dask.delayed(function, pure=False)
-        return replace(self, chunks=tuple(step(chunk) for chunk in self.chunks), is_mapped=True)
+        return replace(self, then=(*self.then, function))
 
     def reduce(
         self, function: Callable[..., Any], *rows: ByChunk, combine: Callable[[Any, Any], Any] = operator.add
@@ -220,12 +220,16 @@ class ChunkedViews:
 
     def settle(self, function: Callable[..., Any], W: ByChunk) -> tuple[Any, ByChunk]:
         """As `reduce` with addition, and the rows, kept where they were computed: one pass over the data for both."""
-        parts, total = keep_and_compute(W.parts, self._reduction(function, (W,), operator.add))
-        return total, replace(W, parts=tuple(parts))
+        both = list(self._steps(partial(_step_and_sum, W.step, function), W.made_from if W.step else (W,)))
+        parts = [two[0] for two in both] if W.step else list(W.parts)
+        sums = [two[1] for two in both]
+        kept, total = keep_and_compute(parts, added(sums, partial(reduce, operator.add)))
+        return total, ByChunk(tuple(kept), W.lengths, W.width, W.dtype)
 
     def spread(self, function: Callable[..., np.ndarray], width: int, *rows: ByChunk) -> ByChunk:
         """The rows (n, width) that a function makes of every chunk, and of other rows of its samples; lazy."""
-        return ByChunk(tuple(self._steps(function, rows)), self.lengths, width, self.dtype)
+        parts = tuple(self._steps(function, rows))
+        return ByChunk(parts, self.lengths, width, self.dtype, step=function, made_from=rows)
 
     def gathered(self, function: Callable[[Views], np.ndarray], at_most: int | None = None) -> np.ndarray:
         """The rows that a function makes of every chunk, here, in order; every so many-th where there are more."""
@@ -239,22 +243,36 @@ class ChunkedViews:
     def held(self) -> ChunkedViews:
         """The views with their chunks computed once for all sweeps, where the memory allows it; else in every sweep."""
         n_bytes = self.n_samples * self.n_features * (np.dtype(self.dtype).itemsize + 1)
-        return replace(self, chunks=tuple(keep(self.chunks))) if fits(n_bytes) else self
+        if not fits(n_bytes):
+            return self
+        chunks = keep(list(self._steps(_same, ())))
+        return replace(self, chunks=tuple(chunks), then=(), facts=replace(self.facts, smallest=None))
 
     def _reduction(self, function: Any, rows: Sequence[ByChunk], combine: Callable[[Any, Any], Any]) -> Any:
         return added(list(self._steps(function, rows)), partial(reduce, combine))
 
     def _steps(self, function: Callable[..., Any], rows: Sequence[ByChunk]) -> Iterator[Any]:
-        shared = dask.delayed(function, pure=False)  # once in the graph, not once a chunk
+        shared = dask.delayed((function, self.then), pure=False, traverse=False)  # once in the graph, not once a chunk
         for number, chunk in enumerate(self.chunks):
             yield _CALL(shared, chunk, *[one.parts[number] for one in rows])
 
 
-def _call(function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*arguments)
+def _call(functions: tuple[Callable[..., Any], tuple[Callable[[Views], Views], ...]], views: Views, *rows: Any) -> Any:
+    function, then = functions
+    return function(reduce(lambda done, step: step(done), then, views), *rows)
 
 
 _CALL = dask.delayed(_call, pure=False)
+
+
+def _step_and_sum(step: Any, function: Callable[..., Any], views: Views, *rows: np.ndarray) -> tuple[Any, Any]:
+    """The rows after a step, and what a function makes of them: both while the chunk is there."""
+    (W,) = rows if step is None else (step(views, *rows),)
+    return W, function(views, W)
+
+
+def _same(views: Views) -> Views:
+    return views
 
 
 def _some(function: Callable[[Views], np.ndarray], every: int, views: Views) -> np.ndarray:

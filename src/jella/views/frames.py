@@ -33,6 +33,8 @@ class Frame:
 
     def place(self, index: Any) -> Frame:
         """The frame on all samples of an index; those it does not have are absent."""
+        if self.index.equals(index):
+            return replace(self, absent=np.zeros(len(index), dtype=bool))
         positions = self.index.get_indexer(index)  # -1, the last row, for a sample that is not there
         observed = None if self.observed is None else _take(self.observed, positions, False)
         return replace(
