@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -347,10 +348,16 @@ def test_ctrl_c_saves_what_was_reached(tmp_path):
     np.savez(tmp_path / "digits.npz", **load_digits_views().data)
     words = ["cluster", str(tmp_path / "digits.npz"), "-k", "10", "--method", "imlbdr", "--no-report", "-o", str(out)]
     words += ["--set", "max_iter=1000000", "--set", "tol=0.0"]
-    process = subprocess.Popen([sys.executable, "-m", "jella", *words], stdout=subprocess.PIPE, text=True)
-    time.sleep(6)
-    process.send_signal(signal.SIGINT)
-    text, _ = process.communicate(timeout=120)
+    # what is started in the background of a shell ignores Ctrl-C, and so would its children
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    command = [sys.executable, "-m", "jella", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)
+    try:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        text, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert "interrupted" in text
     assert (out / "labels.csv").exists()
