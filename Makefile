@@ -40,6 +40,8 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/block_diagonal.py --large
 	$(BIN)/python benchmarks/sor_vs_als.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/dask_scale.py
+	$(BIN)/python benchmarks/cost_model.py
 
 # DAIMC against the package iMML, in an environment of its own; needs JELLA_DATA
 bench-imml: .venv/installed

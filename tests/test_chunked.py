@@ -81,7 +81,9 @@ def test_chunks_give_what_memory_gives(name, setting):
     assert chunked.embedding_.chunks[0] == chunked.labels_.chunks[0] == (23, 23, 14)
 
 
-@pytest.mark.parametrize("chunks", [(1, 1, 1), (60, 60, 60), ((7, 40, 13), (50, 10), (20, 20, 20)), (60, 1, 9)])
+@pytest.mark.parametrize(
+    "chunks", [(1, 1, 1), (60, 60, 60), ((7, 40, 13), (50, 10), (20, 20, 20)), ((0, 50, 0, 10), 1, 9)]
+)
 def test_the_layout_of_chunks_does_not_matter(chunks):
     views = grouped("incomplete-view")
     whole, chunked = (jella.MVLIV(3, max_iter=4).fit(X) for X in (views, lazy(views, chunks)))

@@ -150,9 +150,9 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
 
 
 def _worth_a_task(layout: tuple[int, ...], bytes_a_row: float) -> tuple[int, ...]:
-    """Lengths of neighbouring chunks put together while they are small."""
+    """Lengths of neighbouring chunks put together while they are small; empty ones left out."""
     lengths: list[int] = []
-    for size in layout:
+    for size in filter(None, layout):
         if lengths and (lengths[-1] + size) * bytes_a_row <= WORTH_A_TASK:
             lengths[-1] += size
         else:
