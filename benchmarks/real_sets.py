@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import io as scipy_io
 from scipy import sparse
-from scipy.io import loadmat, mmread
 
 from jella.experiments.protocol import sample_norms, scaled_samples
+from jella.io.stored import giving_arrays
+
+loadmat = giving_arrays(scipy_io.loadmat)
+mmread = giving_arrays(scipy_io.mmread)
 
 Views = dict[str, Any]
 

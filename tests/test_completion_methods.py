@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from common import SETTINGS, holed, planted
 from expected_failures import EXPECTED
+from scipy import io as scipy_io
 from scipy import sparse
-from scipy.io import loadmat
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -25,6 +25,9 @@ from jella.completion.base import canonical
 from jella.completion.lagrangian import LowRank, separate
 from jella.completion.rpca import GRAM_LIMIT, inexact_alm, shrink
 from jella.completion.rrmc import median_penalty, rank_k_alm
+from jella.io.stored import giving_arrays
+
+loadmat = giving_arrays(scipy_io.loadmat)
 
 METHODS = (RPCA, RRMC)
 by_name = pytest.mark.parametrize("method", METHODS, ids=lambda m: m.__name__)

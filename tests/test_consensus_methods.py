@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from common import holed, planted
+from scipy import io as scipy_io
 from scipy import sparse
-from scipy.io import loadmat
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone, is_clusterer
@@ -31,7 +31,10 @@ from jella.consensus.l1_rows import nearest_rows
 from jella.consensus.mic_embed import embed_views
 from jella.consensus.mic_start import chained_start
 from jella.consensus.mic_steps import basis_step, consensus, embedding_step, loss, objective, refine, unit_columns
+from jella.io.stored import giving_arrays
 from jella.views import read_views
+
+loadmat = giving_arrays(scipy_io.loadmat)
 
 by_name = pytest.mark.parametrize("method", [MIC, RAMC], ids=lambda m: m.__name__)
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import io as scipy_io
 from scipy import sparse
-from scipy.io import loadmat
 
+from jella.io.stored import giving_arrays
 from jella.plan import make_plan
 from jella.problem import Blocks, Problem
 from jella.quadratic import Quadratic
@@ -20,6 +21,8 @@ from jella.terms.learned_graph import Laplacian, project_simplex_rows, squared_d
 from jella.terms.sample_norm import RobustState
 from jella.updates import CoordinateDescent, LeastSquares, Sylvester
 from jella.views import read_views
+
+loadmat = giving_arrays(scipy_io.loadmat)
 
 
 @pytest.mark.parametrize("case", ["golden_buaa_r10", "golden_synth60x80_r5"])

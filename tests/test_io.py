@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import io as scipy_io
 from scipy import sparse
-from scipy.io import loadmat, mmwrite, savemat
+from scipy.io import mmwrite, savemat
 
 import jella
 import jella.io
@@ -17,8 +18,11 @@ from jella.io import DataError, read, write_views
 from jella.io.matlab import load_variables
 from jella.io.rda import _stacked
 from jella.io.read import FILES, TABLES
+from jella.io.stored import giving_arrays
 from jella.terms import Ridge
 from jella.views import read_views
+
+loadmat = giving_arrays(scipy_io.loadmat)
 
 pd = pytest.importorskip("pandas")
 
