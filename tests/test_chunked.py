@@ -163,6 +163,22 @@ def test_a_single_array_is_a_view():
     np.testing.assert_allclose(np.asarray(chunked.complete(da.from_array(X, chunks=11))), whole.complete(X), atol=1e-9)
 
 
+def test_what_only_looks_like_a_collection_is_read_as_an_array():
+    class Labelled:
+        """As xarray: values that may or may not be lazy."""
+
+        shape, ndim = (60, 7), 2
+
+        def __dask_graph__(self):
+            return None
+
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray(grouped("missing-view")[0], dtype=dtype)
+
+    views = [Labelled(), *grouped("missing-view")[1:]]
+    assert isinstance(jella.MVLIV(3, max_iter=2).fit(views).embedding_, np.ndarray)
+
+
 def test_masks_may_come_in_chunks_too():
     views = grouped("incomplete-view")
     seen = [~np.isnan(view) for view in views]

@@ -11,10 +11,10 @@ import dask
 import numpy as np
 
 from jella.chunked.by_chunk import ByChunk
-from jella.chunked.read import Source, is_dask, read_source
+from jella.chunked.read import Source, read_source
 from jella.chunked.views import ChunkedViews
 from jella.views.frames import is_frame
-from jella.views.read import split
+from jella.views.read import is_dask, split
 from jella.views.write import put_back
 
 #: k-means sees about so many samples

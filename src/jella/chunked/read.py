@@ -13,7 +13,7 @@ from jella.chunked.scheduler import compute
 from jella.chunked.views import ChunkedViews, Facts
 from jella.views.frames import check_unique, column_names, is_frame, read_frame
 from jella.views.model import Views
-from jella.views.read import Schema, is_single, read_views, split, split_observed
+from jella.views.read import Schema, is_dask, is_single, read_views, split, split_observed
 
 #: small chunks are worked on together, up to about this many bytes
 WORTH_A_TASK = 2**24
@@ -108,11 +108,6 @@ def _check_kinds(names: Sequence[str], raws: Sequence[Any]) -> None:
         raise ValueError(
             f"view {plain[0]!r} has no index while others are DataFrames; pass all views as DataFrames, or none"
         )
-
-
-def is_dask(raw: Any) -> bool:
-    """Whether raw is a Dask collection, told without importing Dask."""
-    return hasattr(raw, "__dask_graph__")
 
 
 def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema: Schema | None) -> Source:

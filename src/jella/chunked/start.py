@@ -27,6 +27,7 @@ from jella.start import (
 )
 from jella.terms import Indicator
 from jella.views import View, Views
+from jella.views.read import is_dask
 
 #: most features whose Gram matrices are summed over chunks
 MOST_FEATURES = 20_000
@@ -102,7 +103,7 @@ def _given(views: ChunkedViews, init: Any, rank: int) -> Blocks:
     if "embedding" not in given:
         raise ValueError("init as a dict must have the key 'embedding', and may have 'bases'")
     W = given["embedding"]
-    W = W.astype(views.dtype) if hasattr(W, "__dask_graph__") else np.asarray(W, dtype=views.dtype)
+    W = W.astype(views.dtype) if is_dask(W) else np.asarray(W, dtype=views.dtype)
     check_embedding(W, views, rank)  # type: ignore[arg-type]
     if given.get("bases") is None:
         return _from_embedding(views, views.cut(W))

@@ -46,9 +46,14 @@ def is_single(X: Any) -> bool:
 
 
 def is_chunked(X: Any) -> bool:
-    """Whether X is, or has among its views, a Dask collection; told without importing Dask."""
+    """Whether X is, or has among its views, a Dask collection."""
     views = X.values() if isinstance(X, Mapping) else X if isinstance(X, list | tuple) else [X]
-    return any(hasattr(view, "__dask_graph__") for view in views)
+    return any(is_dask(view) for view in views)
+
+
+def is_dask(raw: Any) -> bool:
+    """Whether raw is a collection of Dask itself, told without importing it; what only holds one is not."""
+    return type(raw).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[Any]]:
