@@ -132,6 +132,18 @@ def test_new_samples_in_chunks_are_embedded_labelled_and_completed_when_asked_fo
         np.testing.assert_array_equal(ours[seen], raw[seen])
 
 
+@pytest.mark.parametrize("model", [jella.SparseBDR(3, random_state=0), jella.RPCA(), jella.MIC(3, random_state=0)])
+def test_models_that_were_fitted_in_memory_take_chunks_too(model):
+    views = grouped("missing-view")
+    model = clone(model).fit(grouped("missing-view", seed=1))
+    np.testing.assert_allclose(np.asarray(model.transform(lazy(views))), model.transform(views), atol=1e-8)
+    if hasattr(model, "predict"):
+        np.testing.assert_array_equal(np.asarray(model.predict(lazy(views))), model.predict(views))
+    if hasattr(model, "complete"):
+        for ours, theirs in zip(model.complete(lazy(views)), model.complete(views), strict=True):
+            np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-8)
+
+
 def test_nothing_is_computed_before_it_is_asked_for():
     views = grouped("missing-view")
     model = jella.MVLIV(3, max_iter=3).fit(views)

@@ -27,9 +27,11 @@ def without_chunks(model: Any) -> Any:
     for name, value in vars(model).items():
         if is_dask(value):
             delattr(light, name)
-    if is_dask(model.result_.blocks.embedding):
-        light.result_ = replace(model.result_, blocks=replace(model.result_.blocks, embedding=None))
-    light.callback = None
+    result = getattr(model, "result_", None)
+    if result is not None and is_dask(result.blocks.embedding):
+        light.result_ = replace(result, blocks=replace(result.blocks, embedding=None))
+    if hasattr(light, "callback"):
+        light.callback = None  # it is of the fit, and may not travel
     return light
 
 
