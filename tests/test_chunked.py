@@ -305,6 +305,10 @@ def test_wrong_input_gets_a_sentence():
         model.fit([X[0], da.from_array(infinite, chunks=(10, 5)), X[2]])
     with pytest.raises(ValueError, match="PVC: it needs non-negative data, but view 'view0' goes down to"):
         jella.PVC(3).fit([X[0] - 100.0, *X[1:]])
+    with pytest.raises(ValueError, match="expected 2-D Dask arrays"):
+        model.fit([da.ones(5), da.ones(5)])
+    with pytest.raises(ValueError, match="expected at least one sample, got views without rows"):
+        model.fit([da.ones((0, 3)), da.ones((0, 2))])
     with pytest.raises(ValueError, match="expected samples in memory, got a Dask collection"):
         model.fit(views).score(X)
 

@@ -177,9 +177,8 @@ class RowsAt:
         if plan.completes:
             quadratic = embedding_with_completion(self.residuals, old, W, bases, relaxation).scaled(problem.loss.weight)
             return plan.embedding.apply(quadratic, problem.embedding, W, blocks.embedding_states)
-        weights = self.row_weights
-        if weights is not None:
-            factors = problem.loss.view_factors(blocks.loss_state)
+        weights, factors = self.row_weights, problem.loss.view_factors(blocks.loss_state)
+        if weights is not None and factors is not None:
             weights = [float(factor) * D for factor, D in zip(factors, weights, strict=True)]
         return update_by_parts(plan.embedding, self.data, bases, problem, W, weights)
 

@@ -276,8 +276,8 @@ def _feature_means(view: View) -> np.ndarray:
             f"scale='standardize' or 'center' would make the sparse view {view.name!r} dense; use 'feature' or 'sample'"
         )
     count = np.maximum(to_numpy(view.count_by_feature()), 1)
-    first = view.reduce(_sums) / count
-    return first + view.reduce(partial(_sums, center=first)) / count
+    first = view.reduce(feature_sums) / count
+    return first + view.reduce(partial(feature_sums, center=first)) / count
 
 
 def _feature_norms(view: View, center: np.ndarray | None) -> np.ndarray:
@@ -289,7 +289,8 @@ def _feature_norms(view: View, center: np.ndarray | None) -> np.ndarray:
 # what views in chunks take from each of their chunks
 
 
-def _sums(view: View, center: np.ndarray | None = None) -> np.ndarray:
+def feature_sums(view: View, center: np.ndarray | None = None) -> np.ndarray:
+    """Sum of the observed entries of every feature, less its center, (d,)."""
     xp = namespace(view.X)
     return to_numpy(xp.sum(_minus(view, center).X, axis=0, dtype=xp.float64))
 

@@ -164,8 +164,8 @@ def _basis_quadratics(problem: Problem, plan: Plan, at: Iterate, relaxation: flo
     if plan.completes:
         pairs = zip(sums, at.blocks.bases, strict=True)
         return [basis_with_completion(own, U, relaxation).scaled(weight) for own, U in pairs]
-    if problem.loss.weighs_rows:
-        factors = problem.loss.view_factors(at.blocks.loss_state)
+    factors = problem.loss.view_factors(at.blocks.loss_state)
+    if factors is not None:
         sums = [own.scaled(float(factor)) for own, factor in zip(sums, factors, strict=True)]
     return [own.scaled(weight) for own in sums]
 

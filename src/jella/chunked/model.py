@@ -12,13 +12,11 @@ import numpy as np
 
 from jella.chunked.by_chunk import ByChunk
 from jella.chunked.read import Source, read_source
+from jella.chunked.start import CLUSTERED
 from jella.chunked.views import ChunkedViews
 from jella.views.frames import is_frame
 from jella.views.read import is_dask, split
 from jella.views.write import put_back
-
-#: k-means sees about so many samples
-CLUSTERED = 1_000_000
 
 
 def without_chunks(model: Any) -> Any:

@@ -98,6 +98,8 @@ def read_source(X: Any, observed: Any = None, schema: Schema | None = None) -> S
 def _check_kinds(names: Sequence[str], raws: Sequence[Any]) -> None:
     there = [(name, raw) for name, raw in zip(names, raws, strict=True) if raw is not None]
     for name, raw in there:
+        if isinstance(raw, list | tuple):
+            raise ValueError("expected 2-D Dask arrays (samples x features), got a list of 1-D ones; reshape them")
         if not is_dask(raw):
             raise ValueError(
                 f"expected all views as Dask collections, got {type(raw).__name__} for view {name!r}; pass all views "
@@ -118,6 +120,8 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
             raise ValueError(f"view {name!r} has chunks of unknown length; call its compute_chunk_sizes() first")
     there = [raw for raw in raws if raw is not None]
     layout = tuple(int(size) for size in there[0].chunks[0])
+    if sum(layout) == 0:
+        raise ValueError("expected at least one sample, got views without rows")
     for name, raw in zip(names, raws, strict=True):
         if raw is not None and raw.shape[0] != sum(layout):
             first = next(other for other, one in zip(names, raws, strict=True) if one is not None)

@@ -13,6 +13,7 @@ from jella.chunked.by_chunk import ByChunk
 from jella.chunked.views import ChunkedViews
 from jella.filled import MeanFilled
 from jella.problem import Blocks, Problem
+from jella.scaling import feature_sums
 from jella.solver import largest_signs, split_rows
 from jella.start import (
     check_embedding,
@@ -26,12 +27,12 @@ from jella.start import (
     stronger_halves,
 )
 from jella.terms import Indicator
-from jella.views import View, Views
+from jella.views import Views
 from jella.views.read import is_dask
 
 #: most features whose Gram matrices are summed over chunks
 MOST_FEATURES = 20_000
-#: k-means that starts an indicator sees about so many samples
+#: k-means sees about so many samples
 CLUSTERED = 1_000_000
 
 
@@ -53,7 +54,7 @@ def make_chunked_start(views: ChunkedViews, problem: Problem, init: Any, rank: i
 
 
 def _means(views: ChunkedViews) -> list[np.ndarray]:
-    totals = [view.reduce(_feature_sums) for view in views]
+    totals = [view.reduce(feature_sums) for view in views]
     return [total / np.maximum(view.count_by_feature(), 1) for total, view in zip(totals, views, strict=True)]
 
 
@@ -112,10 +113,6 @@ def _given(views: ChunkedViews, init: Any, rank: int) -> Blocks:
 
 
 # what a chunk does
-
-
-def _feature_sums(view: View) -> np.ndarray:
-    return np.asarray(view.X.sum(axis=0, dtype=np.float64))
 
 
 def _filled(means: Sequence[np.ndarray], views: Views) -> np.ndarray:

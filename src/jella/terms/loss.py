@@ -23,8 +23,6 @@ class Loss(Part, ABC):
 
     #: whether over-relaxation of the completed data makes sense for it
     allows_sor: ClassVar[bool] = True
-    #: whether samples have weights, `row_weights` times `view_factors`
-    weighs_rows: ClassVar[bool] = False
     #: whether single entries may be missing, or whole samples of a view only
     allows_entries: ClassVar[bool] = True
 
@@ -49,9 +47,9 @@ class Loss(Part, ABC):
         """Weight of every sample in every view, (n, 1) each, or None where all are one."""
         return None
 
-    def view_factors(self, state: Any) -> np.ndarray:
-        """What the weights of the samples of every view are multiplied by, (V,); only with weights."""
-        raise NotImplementedError
+    def view_factors(self, state: Any) -> np.ndarray | None:
+        """What the weights of the samples of every view are multiplied by, (V,), or None where all are one."""
+        return None
 
     def choose(
         self, data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Any], state: Any

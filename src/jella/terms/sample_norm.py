@@ -37,7 +37,6 @@ class SampleNorm(Loss):
     """
 
     allows_sor = False
-    weighs_rows = True
     allows_entries = False
 
     def __init__(self, power: float = 2.0) -> None:
@@ -62,7 +61,7 @@ class SampleNorm(Loss):
         """½/‖e_i‖, of the bound at these residuals."""
         return [0.5 / norms for norms, _ in map(_norms, residuals)]
 
-    def view_factors(self, state: Any) -> np.ndarray:
+    def view_factors(self, state: Any) -> np.ndarray | None:
         """a_v^power."""
         return np.asarray(state.view_weights**self.power)
 
