@@ -12,8 +12,8 @@ from jella.arrays import solve_psd
 from jella.chunked.by_chunk import ByChunk
 from jella.chunked.views import ChunkedViews
 from jella.filled import MeanFilled
+from jella.moments import feature_sums
 from jella.problem import Blocks, Problem
-from jella.scaling import feature_sums
 from jella.solver import largest_signs, split_rows
 from jella.start import (
     check_embedding,
