@@ -24,6 +24,8 @@ METHODS = {
     "PVC": jella.PVC(3, max_iter=6, random_state=0),
     "DAIMC": jella.DAIMC(3, max_iter=6, random_state=0),
     "IRMKMC": jella.IRMKMC(3, max_iter=8, random_state=0),
+    "SparseBDR": jella.SparseBDR(3, n_neighbors=5, max_iter=6, random_state=0),
+    "SparseBDR, random": jella.SparseBDR(3, init="random", n_init=2, n_neighbors=5, max_iter=4, random_state=0),
     "JELLA": jella.JELLA(
         3, n_components=4, basis=[Ridge(0.1)], embedding=[NonNegative(), Ridge(0.2)], max_iter=5, random_state=0
     ),
@@ -274,8 +276,8 @@ def test_frames_are_aligned_by_their_index():
 
 def test_methods_that_relate_samples_say_what_to_use_instead():
     X = lazy(grouped("missing-view"))
-    for method in (jella.IMG, jella.IMLBDR, jella.SparseBDR, jella.IMCL, jella.MIC, jella.RAMC, jella.RPCA, jella.RRMC):
-        with pytest.raises(ValueError, match=r"got a Dask collection: .* relates samples to each other; use MVLIV"):
+    for method in (jella.IMG, jella.IMLBDR, jella.IMCL, jella.MIC, jella.RAMC, jella.RPCA, jella.RRMC):
+        with pytest.raises(ValueError, match=r"got a Dask collection: .* relates samples to each other; use SparseBDR"):
             method().fit(X)
 
 

@@ -35,7 +35,7 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize("name", ["MVLIV", "DAIMC"])
+@pytest.mark.parametrize("name", ["MVLIV", "DAIMC", "SparseBDR"])
 def test_worker_processes_give_what_memory_gives(client, name):
     views = grouped("incomplete-view")
     whole, chunked = clone(METHODS[name]).fit(views), clone(METHODS[name]).fit(lazy(views))
@@ -63,22 +63,24 @@ class Killer:
             os.kill(self.killed, signal.SIGKILL)
 
 
-def test_a_killed_worker_changes_nothing(client):
+@pytest.mark.parametrize("method", [jella.DAIMC, jella.SparseBDR])
+def test_a_killed_worker_changes_nothing(client, method):
     views, killer = grouped("incomplete-view"), Killer(client)
-    whole = jella.DAIMC(3, max_iter=8, tol=0.0, random_state=0).fit(views)
-    chunked = jella.DAIMC(3, max_iter=8, tol=0.0, random_state=0, callback=killer).fit(lazy(views, (5, 7, 9)))
+    whole = method(3, max_iter=8, tol=0.0, random_state=0).fit(views)
+    chunked = method(3, max_iter=8, tol=0.0, random_state=0, callback=killer).fit(lazy(views, (5, 7, 9)))
     assert killer.killed is not None
     assert killer.killed not in client.run(os.getpid).values()
     same(chunked, whole)
 
 
-def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch):
+@pytest.mark.parametrize("method", [jella.MVLIV, jella.SparseBDR])
+def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch, method):
     import jella.chunked.scheduler
 
     monkeypatch.setattr(jella.chunked.scheduler, "POLL", 0.1)
     monkeypatch.setattr(jella.chunked.scheduler, "GRACE", 0.5)
     views = grouped("incomplete-view")
-    whole = jella.MVLIV(3, max_iter=3, tol=0.0).fit(views)
+    whole = method(3, max_iter=3, tol=0.0).fit(views)
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options, silence_logs=50) as cluster, distributed.Client(cluster) as client:
 
@@ -88,14 +90,14 @@ def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch):
                 while client.nthreads():
                     time.sleep(0.05)
 
-        model = jella.MVLIV(3, max_iter=10, tol=0.0, callback=lose, warm_start=True)
+        model = method(3, max_iter=10, tol=0.0, callback=lose, warm_start=True)
         with pytest.raises(SamplesLostError, match=r"all workers are gone; start some: the fit ended after 3 sweeps"):
             model.fit(lazy(views))
         assert model.result_.stop_reason == "samples lost"
         np.testing.assert_allclose(model.objective_[:-1], whole.objective_[:-1], rtol=1e-8)
         cluster.scale(1)
         client.wait_for_workers(1, timeout=30)
-        # what the bases of the last sweep make of the samples
+        # of the last sweep, or what its bases make of the samples
         assert np.isfinite(np.asarray(model.embedding_)).all()
         last = model.objective_[-1]
         again = model.set_params(callback=None, max_iter=2).fit(lazy(views))

@@ -51,8 +51,8 @@ class BaseMultiView(BaseEstimator):
     _may_miss = "entries"
     #: needs memory of the order n²
     _holds_pairs = False
-    #: whether a fit goes sample by sample, with sums over them, so that samples may lie in chunks
-    _by_sample = False
+    #: whether the samples of a fit may lie in chunks (Dask)
+    _takes_chunks = False
 
     n_clusters: int | None
     scale: str
@@ -111,10 +111,10 @@ class BaseMultiView(BaseEstimator):
     def _read_chunks(self, X: Any, observed: Any, reset: bool) -> Any:
         if not reset:
             raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
-        if not self._by_sample:
+        if not self._takes_chunks:
             raise ValueError(
                 f"expected samples in memory, got a Dask collection: {type(self).__name__} relates samples to each "
-                "other; use MVLIV, PVC, DAIMC or IRMKMC, or compute the collection first if it fits"
+                "other; use SparseBDR, MVLIV, PVC, DAIMC or IRMKMC, or compute the collection first if it fits"
             )
         from jella.chunked.read import read_chunked
 

@@ -115,7 +115,7 @@ def _describe(kind: Any) -> Method:
         completes=hasattr(kind, "complete"),
         embeds_new=hasattr(kind, "transform"),
         pairs=kind._holds_pairs,
-        chunks=kind._by_sample,
+        chunks=kind._takes_chunks,
     )
 
 

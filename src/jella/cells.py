@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
@@ -36,7 +37,7 @@ def locality_order(coordinates: np.ndarray, random_state: int = 0) -> np.ndarray
     if len(coordinates) == 0:
         return np.empty(0, dtype=np.intp)
     cells = Cells.of(coordinates, random_state, ORDER_SIZE)
-    members = [cells.members(cell) for cell in _chain(cells.centres)]
+    members = [cells.members(cell) for cell in chain(cells.centres)]
     return np.concatenate([rows[_principal_order(coordinates[rows])] for rows in members])
 
 
@@ -119,7 +120,7 @@ def _principal_order(points: np.ndarray) -> np.ndarray:
     return np.argsort(_principal(points), kind="stable")
 
 
-def _chain(centres: np.ndarray) -> list[int]:
+def chain(centres: np.ndarray) -> list[int]:
     """All cells, each followed by the nearest of those left, from one end of the first principal coordinate."""
     left = np.arange(len(centres))
     at = int(np.argmin(_principal(centres)))
@@ -140,7 +141,7 @@ class Projection:
     means: list[np.ndarray]
 
     @classmethod
-    def of(cls, views: Views, random_state: int) -> Projection:
+    def of(cls, views: Any, random_state: int) -> Projection:
         """A random projection that knows the means of these views."""
         rng = np.random.default_rng(random_state)
         matrices = [rng.standard_normal((view.n_features, PROJECTED), dtype=np.float32) for view in views]
@@ -162,10 +163,15 @@ class Projection:
         return total / np.where(share > 0, share / len(views), 1.0)[:, None].astype(np.float32)
 
 
-def observed_means(view: View) -> np.ndarray:
+def observed_means(view: Any) -> np.ndarray:
     """Means of the observed values of every feature, (d,); zero where there are none."""
+    total, count = view.reduce(_sums_and_counts)
+    return total / np.maximum(count, 1)
+
+
+def _sums_and_counts(view: View) -> np.ndarray:
     total = np.asarray(view.X.sum(axis=0, dtype=np.float64)).ravel()
-    return total / np.maximum(count_observed(view, 0), 1)
+    return np.stack([total, count_observed(view, 0)])
 
 
 def count_observed(view: View, axis: int) -> np.ndarray:

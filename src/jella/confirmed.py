@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from jella.arrays import Array, to_numpy
 from jella.neighbours import nearest, neighbour_graph
-from jella.views import View, Views
+from jella.views import Views
 
 #: what an edge weighs that no view confirms; confirmed by all views, and both ways, it weighs two more
 UNCONFIRMED = 0.1
@@ -41,27 +42,34 @@ def confirmed_graph(
     edges = _both_ways(neighbour_graph(near))
     votes = np.square(weights) / np.sum(np.square(weights))
     strength = UNCONFIRMED * edges
-    for view, U, vote in zip(views, bases, votes, strict=True):
-        own = neighbour_graph(_neighbours(view, to_numpy(W), to_numpy(U), n_neighbors))
+    for v, (U, vote) in enumerate(zip(bases, votes, strict=True)):
+        own = neighbour_graph(_neighbours(views, v, to_numpy(W), to_numpy(U), n_neighbors))
         strength = strength + vote * (edges * _both_ways(own))
     return sparse.csr_array(strength)
 
 
-def _neighbours(view: View, W: np.ndarray, U: np.ndarray, n_neighbors: int) -> np.ndarray:
+def _neighbours(views: Views, v: int, W: np.ndarray, U: np.ndarray, n_neighbors: int) -> np.ndarray:
     """Neighbours (n, q) in one view; a sample without it has none, and is none."""
-    rows = np.flatnonzero(view.presence())
-    _, found = nearest(Views((_completed(view.take(rows), W[rows], U),)), n_neighbors)
-    spread = np.full((view.n_samples, found.shape[1]), -1)
+    has = views[v].presence()
+    rows = np.flatnonzero(has)
+    own = views.only(v).take(has)
+    full = own.mapped(_as_complete) if own.is_rowwise else own.remade(partial(_completed, U), own.cut(W[rows])).held()
+    _, found = nearest(full, n_neighbors)
+    spread = np.full((has.size, found.shape[1]), -1)
     spread[rows] = rows[found]
     return spread
 
 
-def _completed(view: View, W: np.ndarray, U: np.ndarray) -> View:
+def _as_complete(views: Views) -> Views:
+    """Samples of one view, all of which have it."""
+    return Views((replace(views[0], mask=np.ones((1, 1), dtype=bool)),))
+
+
+def _completed(U: np.ndarray, views: Views, W: np.ndarray) -> Views:
     """Samples that have a view, with the entries that they lack as the model expects them."""
-    X = view.X
-    if not view.is_rowwise:
-        X = np.where(to_numpy(view.mask), X.toarray() if view.is_sparse else to_numpy(X), W @ U.T)
-    return replace(view, X=X, mask=np.ones((1, 1), dtype=bool))
+    (view,) = views
+    X = view.X.toarray() if view.is_sparse else to_numpy(view.X)
+    return _as_complete(Views((replace(view, X=np.where(to_numpy(view.mask), X, W @ U.T)),)))
 
 
 def _both_ways(directed: sparse.csr_array) -> sparse.csr_array:

@@ -123,7 +123,10 @@ class BaseEmbedding(BaseTransformer):
 
             return complete_chunks(self, X, observed)
         views = self._read(X, observed, reset=False)
-        expected = self._expected(self._embed(views))
+        return self._completed(X, views, self._expected(self._embed(views)))
+
+    def _completed(self, X: Any, views: Views, expected: Callable[[int, np.ndarray | None], Array]) -> Any:
+        """X, which was read as these views, filled in with what is expected of them in the scale of the model."""
         norms = self.scaling_.scale_of(views)
 
         def estimate(v: int, rows: np.ndarray | None) -> Array:

@@ -18,7 +18,6 @@ from jella.arrays import Array
 from jella.base import Prepared, generator, spread
 from jella.embed import embed
 from jella.embedding import BaseEmbedding, LabelsMixin
-from jella.filled import MeanFilled
 from jella.plan import Plan, make_plan
 from jella.problem import Blocks, Problem
 from jella.relaxation import SOR, Basic, Relaxation
@@ -27,7 +26,7 @@ from jella.result import Progress, Result
 from jella.samples import SamplesLostError, check_by_sample
 from jella.solver import solve
 from jella.start import make_start
-from jella.views import View, Views, collect, is_chunked
+from jella.views import Views, collect, is_chunked
 
 
 class BaseJELLA(LabelsMixin, BaseEmbedding):
@@ -64,7 +63,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         self
         """
         problem = self.declare()
-        if is_chunked(X) and self._by_sample:
+        if is_chunked(X) and self._takes_chunks:
             check_by_sample(problem)
         prepared = self._prepare(X, observed, nonnegative=problem.needs_nonnegative_data)
         if not problem.loss.allows_entries:
@@ -114,7 +113,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
 
     def _start(self, views: Views, problem: Problem, rank: int, rng: np.random.Generator) -> Blocks:
         if not self.warm_start or not hasattr(self, "result_"):
-            return make_start(views, problem, self.init, rank, rng, self._fill)
+            return make_start(views, problem, self.init, rank, rng, self._filled_from())
         last = self.result_.blocks
         shapes = [tuple(U.shape) for U in last.bases], tuple(last.embedding.shape)
         wanted = [(view.n_features, rank) for view in views], (views.n_samples, rank)
@@ -123,11 +122,11 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
                 f"warm_start=True goes on from blocks of shapes {shapes}, but this fit needs {wanted}; "
                 "set warm_start=False or pass the same samples and features"
             )
-        return replace(last, embedding=views.cut(last.embedding))
+        return replace(last, embedding=views.cut(last.embedding)) if problem.is_separable else last
 
-    def _fill(self, view: View) -> MeanFilled:
-        """How a scaled view is filled before the first sweep."""
-        return MeanFilled.of(view)
+    def _filled_from(self) -> Any:
+        """Graph of the neighbours that views are filled from before the first sweep; None for means."""
+        return None
 
     def _relaxation(self) -> Relaxation:
         if isinstance(self.solver, Relaxation):

@@ -65,9 +65,9 @@ class NeighbourFilled(MeanFilled):
     donors: sparse.csr_array
 
     @classmethod
-    def by(cls, view: View, graph: sparse.csr_array) -> MeanFilled:
+    def by(cls, view: View, graph: sparse.csr_array, mean: Array | None = None) -> MeanFilled:
         """A view filled from the neighbours that a 0/1 graph (n, n) gives; with means where none has a value."""
-        mean = feature_means(view)
+        mean = feature_means(view) if mean is None else mean
         if not view.is_rowwise:
             return MeanFilled(_entries_from(view, graph, mean), like(np.zeros(view.n_samples), mean), mean)
         present = view.presence()

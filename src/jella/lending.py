@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,7 @@ SHRINKAGE = 3.0
 
 
 def lent_embedding(
-    views: Views, W: Array, donors: np.ndarray, lenders: Views, bases: Sequence[Array], *, in_turn: bool = False
+    views: Any, W: Array, donors: np.ndarray, lenders: Any, bases: Sequence[Array], *, in_turn: bool = False
 ) -> Array:
     """Embedding (n, r) of samples completed with what others have, instead of with what the model expects of them.
 
@@ -33,27 +34,47 @@ def lent_embedding(
     donors : int array (n, q)
         Samples among the lenders to take missing values from, the first that has one; -1 for none.
     lenders : Views
-        Scaled.
+        Scaled; in memory or in chunks, and only with lenders in chunks may the samples be.
     bases : sequence of arrays (d_v, r)
     in_turn : bool
         Whether a sample lends a view again only to those whose other donors have all lent it as often. Samples that
         many others are near to would otherwise lend to all of them, which then lie together.
     """
     donors = donors if donors.shape[1] else np.full((len(donors), 1), -1)
+    if not isinstance(lenders, Views):
+        from jella.chunked.lending import lent_embedding_in_chunks
+
+        return lent_embedding_in_chunks(views, W, donors, lenders, bases, in_turn=in_turn)
     total = np.zeros(W.shape, dtype=to_numpy(W[:1, :1]).dtype)
     for view, other, U in zip(views, lenders, bases, strict=True):
         if view.is_rowwise and other.is_rowwise:
-            total += _lent_rows(view, to_numpy(W), donors, other, to_numpy(U), in_turn=in_turn)
+            own, lent = product(view, to_numpy(U)), product(other, to_numpy(U))
+            has, lends = view.presence(), other.presence()
+            total += lent_rows(has, own, to_numpy(W), donors, lends, lent, to_numpy(U), in_turn=in_turn)
         else:
-            total += _lent_entries(view, to_numpy(W), donors, other, to_numpy(U))
+            total += lent_entries(view, to_numpy(W), donors, other, to_numpy(U))
     return like(total, W)
 
 
-def _lent_rows(
-    view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray, *, in_turn: bool
+def lent_rows(
+    has: np.ndarray,
+    own: np.ndarray,
+    W: np.ndarray,
+    donors: np.ndarray,
+    lends: np.ndarray,
+    lent: np.ndarray,
+    U: np.ndarray,
+    *,
+    in_turn: bool,
 ) -> np.ndarray:
-    """A view's part of the embedding where samples have it wholly or not at all."""
-    has, lends = view.presence(), other.presence()
+    """A view's part of the embedding where samples have it wholly or not at all.
+
+    Parameters
+    ----------
+    has, own : bool array (n,) and array (n, r)
+        The samples that have the view, and its products with the basis.
+    lends, lent : the same of the lenders
+    """
     able = (donors >= 0) & lends[donors]
     place = able.argmax(axis=1)
     if in_turn:
@@ -62,7 +83,6 @@ def _lent_rows(
         asking = order[(~has & able.any(axis=1))[order]]
         place[asking] = _in_turn(donors[asking], able[asking], lends.size)
     donor = np.take_along_axis(donors, place[:, None], axis=1)[:, 0]
-    own, lent = _product(view, U), _product(other, U)
     expected = W @ (U.T @ U)
     return np.where(has[:, None], own, np.where(able.any(axis=1)[:, None], lent[donor], expected))
 
@@ -77,7 +97,7 @@ def _in_turn(donors: np.ndarray, able: np.ndarray, n_lenders: int) -> np.ndarray
     return places
 
 
-def _lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:
+def lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:
     """The same where single entries are missing, block by block of samples."""
     part = np.empty_like(W)
     X, mask = _dense(view)
@@ -94,7 +114,7 @@ def _lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U:
     return part
 
 
-def lent_residual(view: View, W: Array, neighbours: sparse.csr_array, U: Array) -> np.ndarray:
+def lent_residual(view: Any, W: Array, neighbours: sparse.csr_array, U: Array) -> np.ndarray:
     """What the model leaves out of the neighbours of m samples, averaged over those that have it, (m, d).
 
     Parameters
@@ -105,6 +125,10 @@ def lent_residual(view: View, W: Array, neighbours: sparse.csr_array, U: Array) 
         Ones at the neighbours of every sample.
     """
     W, U = to_numpy(W), to_numpy(U)
+    if not isinstance(view, View):
+        from jella.chunked.lending import lent_residual_in_chunks
+
+        return lent_residual_in_chunks(view, W, neighbours, U)
     if view.is_rowwise:
         present = view.presence().astype(W.dtype)
         observed = neighbours @ (view.X if view.is_sparse else to_numpy(view.X))
@@ -115,7 +139,8 @@ def lent_residual(view: View, W: Array, neighbours: sparse.csr_array, U: Array) 
     return (neighbours @ np.where(mask, X - W @ U.T, 0.0)) / (SHRINKAGE + neighbours @ mask.astype(W.dtype))
 
 
-def _product(view: View, U: np.ndarray) -> np.ndarray:
+def product(view: View, U: np.ndarray) -> np.ndarray:
+    """A view times a basis, (n, r)."""
     return view.X @ U if view.is_sparse else to_numpy(view.X) @ U
 
 

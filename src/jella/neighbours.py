@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,10 +23,10 @@ PROBES = 24
 
 
 def nearest(
-    views: Views,
+    views: Any,
     n_neighbors: int,
     *,
-    queries: Views | None = None,
+    queries: Any = None,
     coordinates: np.ndarray | None = None,
     query_coordinates: np.ndarray | None = None,
     random_state: int = 0,
@@ -35,7 +36,7 @@ def nearest(
     Parameters
     ----------
     views : Views
-        The samples that are searched.
+        The samples that are searched; in memory, or in chunks, then without coordinates.
     n_neighbors : int
         Cut to the number of samples that there are.
     queries : Views, optional
@@ -77,13 +78,17 @@ def nearest(
     """
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
+    if not isinstance(views, Views):
+        from jella.chunked.neighbours import nearest_in_chunks
+
+        return nearest_in_chunks(views, n_neighbors, queries, random_state)
     base = _on_host(views)
     asked = base if queries is None else _on_host(queries)
     if [view.n_features for view in asked] != [view.n_features for view in base]:
         raise ValueError("the queries must have the views and features of the samples")
     n = base.n_samples
     q = min(n_neighbors, n - 1 if queries is None else n)
-    search = _Search(base, asked, q, queries is None)
+    search = Search(base, asked, q, queries is None)
     rows = np.arange(asked.n_samples)
     if n <= EXACT:
         return search(rows, np.arange(n), BLOCK_BYTES)
@@ -186,7 +191,7 @@ class _Factors:
     norms: np.ndarray
 
 
-class _Search:
+class Search:
     """The exact search of some candidates for the neighbours of some rows."""
 
     def __init__(self, base: Views, asked: Views, n_neighbors: int, exclude_self: bool) -> None:
@@ -352,7 +357,7 @@ def _rank(rows: np.ndarray) -> np.ndarray:
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
 
 
-def _search_cells(search: _Search, cells: Cells, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _search_cells(search: Search, cells: Cells, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Search for each row among the samples of its own and of near cells, further where places stay empty."""
     n = search.base.n_samples
     distances = np.full((len(labels), search.q), np.inf, search.dtype)

@@ -88,12 +88,17 @@ def embedding_with_completion(
     residuals: Sequence[Residual], old: Sequence[Array], W: Array, new: Sequence[Array], relaxation: float
 ) -> Quadratic:
     """Algorithm 1: gram Σ U_vᵀU_v and cross Σ Z_v U_v with the new bases, Z completed from the old blocks."""
-    gram = sum((U.T @ U for U in new[1:]), start=new[0].T @ new[0])
+    gram = stacked_gram(new)
     overlap = sum((U.T @ V for U, V in zip(old[1:], new[1:], strict=True)), start=old[0].T @ new[0])
     cross = W @ overlap
     for residual, U in zip(residuals, new, strict=True):
         cross = cross + relaxation * residual.matmul(U)
     return Quadratic(gram, cross)
+
+
+def stacked_gram(bases: Sequence[Array]) -> Array:
+    """Gram Σ U_vᵀU_v of all bases, (r, r)."""
+    return sum((U.T @ U for U in bases[1:]), start=bases[0].T @ bases[0])
 
 
 def embedding_on_observed(

@@ -88,9 +88,9 @@ def samples_of(views: Any, plan: Plan) -> Samples:
     """The samples of views in memory, or in chunks."""
     if isinstance(views, Views):
         return InMemory.of(views)
-    from jella.chunked.samples import Chunked
+    from jella.chunked.samples import Chunked, Together
 
-    return Chunked(views, plan.completes)
+    return Chunked(views, plan.completes) if plan.embedding.by_row else Together(views, plan.completes)
 
 
 @dataclass(frozen=True)

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
 from jella.arrays import Array, at_least, like, namespace, solve_psd, to_numpy
-from jella.filled import MeanFilled
+from jella.filled import MeanFilled, NeighbourFilled
 from jella.problem import Blocks, Problem
 from jella.solver import largest_signs, split_rows
 from jella.terms import Indicator
-from jella.views import View, Views
+from jella.views import Views
 
 #: below this many samples or features the start is computed through the smaller Gram matrix
 SMALL_SIDE = 2000
 
-
-#: how a view is filled before the first sweep
-Fill = Callable[[View], MeanFilled]
+Graph: TypeAlias = sparse.csr_array
 
 
 def make_start(
-    views: Any, problem: Problem, init: Any, rank: int, rng: np.random.Generator, fill: Fill = MeanFilled.of
+    views: Any, problem: Problem, init: Any, rank: int, rng: np.random.Generator, graph: Graph | None = None
 ) -> Blocks:
     """Blocks to start from, meeting the constraints of the problem.
 
@@ -33,17 +32,17 @@ def make_start(
     views : Views
         In memory, or in chunks.
     init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) a view
-    fill : callable
-        How a view is filled for the SVD.
+    graph : CSR array (n, n), optional
+        Of ones at the neighbours that views are filled from for the SVD; without it they are filled with means.
     """
     if not isinstance(views, Views):
         from jella.chunked.start import make_chunked_start
 
-        return make_chunked_start(views, problem, init, rank, rng)
+        return make_chunked_start(views, problem, init, rank, rng, graph)
     if any(isinstance(term, Indicator) for term in problem.embedding) and isinstance(init, str):
         blocks = _from_clusters(views, init, rank, rng)
     elif isinstance(init, str) and init == "svd":
-        blocks = _from_svd(views, problem, rank, fill)
+        blocks = _from_svd(views, problem, rank, graph)
     elif isinstance(init, str) and init == "random":
         W = like(rng.standard_normal((views.n_samples, rank)), _dense_reference(views))
         blocks = _from_embedding(views, abs(W) if problem.has_nonnegative_embedding else W)
@@ -54,17 +53,18 @@ def make_start(
     return _feasible(problem, blocks)
 
 
-def truncated_svd(views: Views, rank: int, fill: Fill = MeanFilled.of) -> tuple[Array, Array, Array]:
+def truncated_svd(views: Views, rank: int, graph: Graph | None = None) -> tuple[Array, Array, Array]:
     """Leading singular triplets of the filled views side by side: Q (n, r), s (r,), V (Σ d_v, r).
 
     Deterministic, and equivariant: permuting samples permutes Q.
     """
+    parts = [MeanFilled.of(view) if graph is None else NeighbourFilled.by(view, graph) for view in views]
     smaller = min(views.n_samples, views.n_features)
     large = smaller > SMALL_SIDE and isinstance(views[0].X, np.ndarray)
     if rank < smaller - 1 and (large or any(view.is_sparse for view in views)):
-        Q, s, V = _iterative_svd(views, rank, fill)
+        Q, s, V = _iterative_svd(views, rank, parts)
     else:
-        Q, s, V = _gram_svd(views.xp.concat([fill(view).dense() for view in views], axis=1), rank)
+        Q, s, V = _gram_svd(views.xp.concat([part.dense() for part in parts], axis=1), rank)
     signs = largest_signs(V)
     return Q * signs, s, V * signs
 
@@ -86,8 +86,7 @@ def leading(gram: Array, rank: int) -> tuple[Array, Array, Array]:
     return s, xp.where(usable, 1.0 / xp.where(usable, s, xp.ones_like(s)), xp.zeros_like(s)), near
 
 
-def _iterative_svd(views: Views, rank: int, fill: Fill) -> tuple[Array, Array, Array]:
-    parts = [fill(view) for view in views]
+def _iterative_svd(views: Views, rank: int, parts: Sequence[MeanFilled]) -> tuple[Array, Array, Array]:
     ends = np.cumsum([view.n_features for view in views])
 
     def matmat(V: np.ndarray) -> np.ndarray:
@@ -109,8 +108,8 @@ def _iterative_svd(views: Views, rank: int, fill: Fill) -> tuple[Array, Array, A
     return Q[:, order], s[order], Vt[order].T
 
 
-def _from_svd(views: Views, problem: Problem, rank: int, fill: Fill) -> Blocks:
-    Q, s, V = truncated_svd(views, rank, fill)
+def _from_svd(views: Views, problem: Problem, rank: int, graph: Graph | None) -> Blocks:
+    Q, s, V = truncated_svd(views, rank, graph)
     if problem.has_nonnegative_embedding:
         Q, V = nonnegative_pair(Q, s, V)
     else:

@@ -38,7 +38,7 @@ def choose_kinds(views: Views) -> tuple[str, ...]:
     kinds = [_candidates(suggested, v) for v in range(len(views))]
     if len(views) == 1 or all(len(kind) == 1 for kind in kinds):
         return suggested.kinds
-    some = views.take(_sample(views.n_samples))
+    some = views.brought(_sample(views.n_samples))
     scaled = [{kind: _alone(some, v, kind) for kind in kinds[v]} for v in range(len(views))]
     presence = some.presence()
     agreed: list[dict[str, list[float]]] = [{kind: [] for kind in each} for each in kinds]
@@ -65,14 +65,14 @@ def clarity_weights(views: Views, n_clusters: int) -> np.ndarray:
     n_clusters : int
         Groups that each view is cut into.
     """
-    clarity = np.clip([_clarity(view, n_clusters) for view in views], 0.02, 0.98)
+    clarity = np.clip([_clarity(views, v, n_clusters) for v in range(len(views))], 0.02, 0.98)
     odds = clarity / (1.0 - clarity)
     return odds / odds.mean()
 
 
-def _clarity(view: View, n_clusters: int) -> float:
-    rows = np.flatnonzero(view.presence())
-    some = view.take(rows[_sample(rows.size)])
+def _clarity(views: Views, v: int, n_clusters: int) -> float:
+    rows = np.flatnonzero(views[v].presence())
+    some = views.brought(rows[_sample(rows.size)])[v]
     if some.n_samples <= max(n_clusters, 2):
         return 0.5
     directed = _neighbours(some)

@@ -9,12 +9,16 @@ from typing import Any
 
 import dask
 import numpy as np
+from scipy import sparse
 
 from jella.chunked.by_chunk import ByChunk
-from jella.chunked.read import Source, read_source
+from jella.chunked.fetch import fetched
+from jella.chunked.read import Source, read_chunked, read_source
+from jella.chunked.scheduler import n_threads
 from jella.chunked.start import CLUSTERED
 from jella.chunked.views import ChunkedViews
 from jella.views.frames import is_frame
+from jella.views.model import Views
 from jella.views.read import is_dask, split
 from jella.views.write import put_back
 
@@ -35,6 +39,9 @@ def without_chunks(model: Any) -> Any:
 
 def transform_chunks(model: Any, X: Any, observed: Any) -> Any:
     """Embedding of samples in chunks, a Dask array (n, r)."""
+    if has_chunks(model):
+        views = read_chunked(X, observed, model._schema)
+        return in_chunks(model._shown(views), views.layout)
     source = read_source(X, observed, model._schema)
     parts = _by_model(_transform, model, source)
     return ByChunk(parts, source.lengths, model._n_features_out, source.dtype).lazy(source.layout)
@@ -42,6 +49,9 @@ def transform_chunks(model: Any, X: Any, observed: Any) -> Any:
 
 def predict_chunks(model: Any, X: Any, observed: Any) -> Any:
     """Clusters of samples in chunks, a Dask array (n,)."""
+    if has_chunks(model):
+        views = read_chunked(X, observed, model._schema)
+        return in_chunks(model._nearest_clusters(model._embed(views)), views.layout)
     source = read_source(X, observed, model._schema)
     parts = _by_model(_predict, model, source)
     return ByChunk(parts, source.lengths, 1, np.dtype(np.intp)).lazy(source.layout)[:, 0]
@@ -53,7 +63,7 @@ def complete_chunks(model: Any, X: Any, observed: Any) -> Any:
     DataFrames come back on all samples, in their common order, with floating columns.
     """
     source = read_source(X, observed, model._schema)
-    chunks = _by_model(_complete, model, source)
+    chunks = _with_neighbours(model, X, observed, source) if has_chunks(model) else _by_model(_complete, model, source)
     _, raws = split(X, model._schema)
     frame = next((raw for raw in raws if raw is not None and is_frame(raw)), None)
     written = []
@@ -65,6 +75,49 @@ def complete_chunks(model: Any, X: Any, observed: Any) -> Any:
         else:
             written.append(_lazy_frame(parts, source, v))
     return put_back(written, X, source.names)
+
+
+def has_chunks(model: Any) -> bool:
+    """Whether a model goes back to the samples of its fit, and these lie in chunks."""
+    return isinstance(getattr(model, "_scaled", None), ChunkedViews)
+
+
+def in_chunks(rows: np.ndarray, layout: tuple[int, ...]) -> Any:
+    """An array with a row a sample, as a Dask array in the chunks that came."""
+    import dask.array as da
+
+    return da.from_array(np.asarray(rows), chunks=(layout, *(-1,) * (rows.ndim - 1)), name=False)
+
+
+def _with_neighbours(model: Any, X: Any, observed: Any, source: Source) -> tuple[Any, ...]:
+    """Chunks completed with what samples of the fit lend; who lends is found now, what they lend when asked for."""
+    views = read_chunked(X, observed, model._schema)
+    W, fitted = model._embed(views), model.result_.blocks.embedding
+    lacking = views.gathered(_lacks_something)
+    near = sparse.csr_array(sparse.diags_array(lacking.astype(W.dtype)) @ model._neighbours_of(W))
+    near.eliminate_zeros()
+    light, call = dask.delayed(model._without_samples(), pure=False), dask.delayed(_complete_near, pure=False)
+    chunks, at_once, lenders = [], n_threads(), model._scaled
+    for number, ((own, masks, first), length) in enumerate(zip(source.chunks(), source.lengths, strict=True)):
+        lenders = lenders if number % at_once else model._scaled.read_again()
+        asked = near[first : first + length]
+        wanted = np.unique(asked.indices) if asked.nnz else np.zeros(1, dtype=np.intp)
+        rows = dask.delayed((W[first : first + length], asked[:, wanted], fitted[wanted]), pure=False, traverse=False)
+        chunks.append(call(light, own, masks, rows, fetched(lenders, wanted)))
+    return tuple(chunks)
+
+
+def _lacks_something(views: Views) -> np.ndarray:
+    lacks = [~np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1])).all(axis=1) for view in views]
+    return np.any(lacks, axis=0)
+
+
+def _complete_near(model: Any, views: dict[str, Any], masks: Any, rows: tuple[Any, ...], lenders: Any) -> Any:
+    W, near, fitted = rows
+    X, observed = _as_fitted(model, views)[0], _as_fitted(model, masks)[0]
+    read = model._read(X, observed, reset=False)
+    expected = model._expected_near(W, near, lenders, fitted)
+    return _by_name(model, views, model._completed(X, read, expected))
 
 
 def _lazy_frame(parts: tuple[Any, ...], source: Source, v: int) -> Any:
@@ -98,7 +151,10 @@ def _predict(model: Any, views: dict[str, Any], masks: Any) -> np.ndarray:
 
 
 def _complete(model: Any, views: dict[str, Any], masks: Any) -> dict[str, Any]:
-    found = model.complete(*_as_fitted(model, views), observed=_as_fitted(model, masks)[0])
+    return _by_name(model, views, model.complete(*_as_fitted(model, views), observed=_as_fitted(model, masks)[0]))
+
+
+def _by_name(model: Any, views: dict[str, Any], found: Any) -> dict[str, Any]:
     return {next(iter(views)): found} if model._schema.is_single else found
 
 

@@ -13,8 +13,8 @@ from jella.chunked.by_chunk import ByChunk
 from jella.chunked.views import ChunkedViews
 from jella.plan import Plan
 from jella.problem import Blocks, Problem
-from jella.quadratic import Quadratic
-from jella.samples import InMemory
+from jella.quadratic import Quadratic, embedding_with_completion, stacked_gram
+from jella.samples import InMemory, RowsAt
 from jella.terms.base import Term
 from jella.views import Views
 
@@ -141,6 +141,78 @@ class ChunkedAt:
     def rescaled(self, blocks: Blocks, divisors: np.ndarray) -> ChunkedAt:
         """The sums follow from those before."""
         return replace(self, sums=self.sums.rescaled(divisors), embedding=blocks.embedding)
+
+
+@dataclass(frozen=True)
+class Together(Chunked):
+    """Samples in chunks whose embedding is solved for all of them together, here: the data stay where they are.
+
+    A sweep passes over the data twice, for the sums that the bases need and for the products with the new ones.
+    """
+
+    def at(self, problem: Problem, blocks: Blocks) -> TogetherAt:  # type: ignore[override]
+        """The sums over all chunks."""
+        step = partial(Sums.at, _loss_only(problem), _bases_only(blocks), self.completes)
+        sums = self.views.reduce(step, self.views.cut(_of_data(self.views, blocks.embedding)))
+        return TogetherAt((), problem, blocks, (), self.views, sums)
+
+    def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
+        """As in memory."""
+        return InMemory(()).repaired(problem, new, old)
+
+
+@dataclass(frozen=True)
+class TogetherAt(RowsAt):
+    """Samples in chunks at blocks, the embedding and its terms here."""
+
+    views: ChunkedViews
+    sums: Sums
+
+    def totals(self) -> np.ndarray:
+        """Of the loss."""
+        return self.sums.totals
+
+    def basis_sums(self, completes: bool) -> list[Quadratic]:
+        """Of every view."""
+        gram = self.gram()
+        return [Quadratic(gram, cross) for cross in self.sums.crosses]
+
+    def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
+        """Products with the data come from the chunks, the step is taken here."""
+        step = partial(_cross, _loss_only(self.problem), _bases_only(blocks), tuple(bases), relaxation)
+        cross = self.views.gathered(step, self.views.cut(_of_data(self.views, blocks.embedding)))
+        cross = cross if self.views.order is None else cross[self.views.order]
+        quadratic = Quadratic(stacked_gram(bases), cross).scaled(self.problem.loss.weight)
+        return plan.embedding.apply(quadratic, self.problem.embedding, blocks.embedding, blocks.embedding_states)
+
+    def rescaled(self, blocks: Blocks, divisors: Array) -> TogetherAt:
+        """The sums follow from those before."""
+        return replace(self, blocks=blocks, sums=self.sums.rescaled(divisors))
+
+
+def _loss_only(problem: Problem) -> Problem:
+    """What chunks need of a problem whose terms are dealt with here."""
+    return replace(problem, basis=(), embedding=())
+
+
+def _bases_only(blocks: Blocks) -> Blocks:
+    return replace(blocks, embedding=None, basis_states=(), embedding_states=())
+
+
+def _of_data(views: ChunkedViews, W: np.ndarray) -> np.ndarray:
+    """Rows of an embedding in the order of the data."""
+    if views.order is None:
+        return W
+    rows = np.empty_like(W)
+    rows[views.order] = W
+    return rows
+
+
+def _cross(
+    problem: Problem, blocks: Blocks, bases: tuple[Array, ...], relaxation: float, views: Views, W: np.ndarray
+) -> np.ndarray:
+    at = InMemory.of(views, keeps=False).at(problem, replace(blocks, embedding=W))
+    return np.asarray(embedding_with_completion(at.residuals, blocks.bases, W, bases, relaxation).cross)
 
 
 def _without_rows(blocks: Blocks) -> Blocks:

@@ -9,6 +9,7 @@ from typing import Any
 
 import dask
 from dask.base import get_scheduler
+from dask.system import CPU_COUNT
 
 from jella.samples import SamplesLostError
 
@@ -18,6 +19,10 @@ POLL, GRACE = 2.0, 30.0
 AT_ONCE = 8
 #: prepared chunks are kept where they take no more than this share of the memory
 SHARE = 0.4
+#: samples that a task brings together take at most this share of the memory that its thread has, and so many bytes
+SHARE_OF_TASK, MOST_OF_TASK = 0.1, 2**27
+#: rows of an embedding travel in the graph, so that the loss of a worker loses none; no warning of its size
+UNLIMITED = "1 PiB"
 
 
 def active_client() -> Any:
@@ -40,7 +45,8 @@ def compute(collections: Sequence[Any]) -> list[Any]:
     from distributed.comm import CommClosedError
 
     try:
-        futures = client.compute(list(collections))
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": UNLIMITED}):
+            futures = client.compute(list(collections))
         _watch(client, futures)
         return list(client.gather(futures))
     except KilledWorker as error:
@@ -110,5 +116,25 @@ def _memory() -> float:
         return float("inf")
 
 
+def bytes_a_task() -> float:
+    """Bytes of the samples that one task may bring together."""
+    client = active_client()
+    shares = [_memory() / n_threads()] if client is None else client.run_on_scheduler(_by_thread)
+    return min([MOST_OF_TASK, *(SHARE_OF_TASK * share for share in shares if share > 0)])
+
+
+def n_threads() -> int:
+    """Tasks that run at the same time."""
+    client = active_client()
+    if client is not None:
+        return max(sum(client.nthreads().values()), 1)
+    return int(dask.config.get("num_workers", None) or CPU_COUNT)
+
+
 def _limits(dask_scheduler: Any) -> list[int]:
     return [worker.memory_limit or 0 for worker in dask_scheduler.workers.values()]
+
+
+def _by_thread(dask_scheduler: Any) -> list[float]:
+    limited = [worker for worker in dask_scheduler.workers.values() if worker.memory_limit]
+    return [worker.memory_limit / max(worker.nthreads, 1) for worker in limited]

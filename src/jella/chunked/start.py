@@ -10,12 +10,14 @@ import numpy as np
 
 from jella.arrays import solve_psd
 from jella.chunked.by_chunk import ByChunk
+from jella.chunked.lending import filled_gram, filled_times
 from jella.chunked.views import ChunkedViews
 from jella.filled import MeanFilled
 from jella.moments import feature_sums
 from jella.problem import Blocks, Problem
 from jella.solver import largest_signs, split_rows
 from jella.start import (
+    Graph,
     check_embedding,
     feasible_bases,
     feasible_embedding,
@@ -36,21 +38,28 @@ MOST_FEATURES = 20_000
 CLUSTERED = 1_000_000
 
 
-def make_chunked_start(views: ChunkedViews, problem: Problem, init: Any, rank: int, rng: np.random.Generator) -> Blocks:
-    """Blocks to start from, meeting the constraints of the problem; as `make_start`, the embedding in chunks."""
+def make_chunked_start(
+    views: ChunkedViews, problem: Problem, init: Any, rank: int, rng: np.random.Generator, graph: Graph | None = None
+) -> Blocks:
+    """Blocks to start from, meeting the constraints of the problem; as `make_start`.
+
+    The embedding is in chunks too, but where samples are solved together: then it is here.
+    """
     if isinstance(init, str) and init not in ("svd", "random"):
         raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
     if isinstance(init, str) and any(isinstance(term, Indicator) for term in problem.embedding):
         blocks = _from_clusters(views, init, rank, rng)
     elif isinstance(init, str) and init == "svd":
-        blocks = _from_svd(views, problem, rank)
+        blocks = _from_svd(views, problem, rank, graph)
     elif isinstance(init, str):
         W = rng.standard_normal((views.n_samples, rank)).astype(views.dtype)
         blocks = _from_embedding(views, views.cut(abs(W) if problem.has_nonnegative_embedding else W))
     else:
         blocks = _given(views, init, rank)
-    W = blocks.embedding.map(partial(feasible_embedding, problem))
-    return Blocks(feasible_bases(problem, blocks.bases), W)
+    bases, W = feasible_bases(problem, blocks.bases), blocks.embedding
+    if not problem.is_separable:
+        return Blocks(bases, feasible_embedding(problem, W.whole()))
+    return Blocks(bases, W.map(partial(feasible_embedding, problem)))
 
 
 def _means(views: ChunkedViews) -> list[np.ndarray]:
@@ -58,21 +67,24 @@ def _means(views: ChunkedViews) -> list[np.ndarray]:
     return [total / np.maximum(view.count_by_feature(), 1) for total, view in zip(totals, views, strict=True)]
 
 
-def _scores(views: ChunkedViews, rank: int) -> tuple[ByChunk, np.ndarray, np.ndarray]:
-    """Leading singular triplets of the mean-filled views: Q (n, r) in chunks, s (r,), V (Σ d_v, r)."""
+def _scores(views: ChunkedViews, rank: int, graph: Graph | None = None) -> tuple[ByChunk, np.ndarray, np.ndarray]:
+    """Leading singular triplets of the filled views: Q (n, r) in chunks, s (r,), V (Σ d_v, r)."""
     if views.n_features > MOST_FEATURES:
         raise ValueError(
             f"expected at most {MOST_FEATURES} features of samples in chunks for init='svd', got {views.n_features}; "
             "pass init='random' or blocks to start from"
         )
     means = [mean.astype(views.dtype) for mean in _means(views)]
-    s, inverse, near = leading(views.reduce(partial(_gram, means)), rank)
+    gram = views.reduce(partial(_gram, means)) if graph is None else filled_gram(views, graph, means)
+    s, inverse, near = leading(gram, rank)
     signs = largest_signs(near)
+    if graph is not None:
+        return views.cut(filled_times(views, graph, means, near * inverse * signs)), s, near * signs
     return views.spread(partial(_times, means, near * inverse * signs), rank), s, near * signs
 
 
-def _from_svd(views: ChunkedViews, problem: Problem, rank: int) -> Blocks:
-    Q, s, V = _scores(views, rank)
+def _from_svd(views: ChunkedViews, problem: Problem, rank: int, graph: Graph | None) -> Blocks:
+    Q, s, V = _scores(views, rank, graph)
     if problem.has_nonnegative_embedding:
         up, of_Q, of_V = stronger_halves(Q.sum(half_squares), half_squares(V), s)
         Q, V = Q.map(partial(_half_times, up, of_Q)), half(V, up) * of_V

@@ -10,6 +10,7 @@ from typing import Any
 
 import dask
 import numpy as np
+from dask.graph_manipulation import clone
 
 from jella.chunked.by_chunk import ByChunk
 from jella.chunked.scheduler import added, compute, fits, keep, keep_and_compute
@@ -151,6 +152,10 @@ class ChunkedViews:
     dtype : NumPy type
     facts : Facts
     sample_names : pandas Index or None
+    is_kept : bool
+        Whether the chunks are computed already.
+    order : int array (n,) or None
+        Where samples stand in the embedding of a solve that takes all of them together, if not in their own order.
     """
 
     chunks: tuple[Any, ...]
@@ -163,6 +168,8 @@ class ChunkedViews:
     facts: Facts
     sample_names: Any = None
     then: tuple[Callable[[Views], Views], ...] = ()
+    is_kept: bool = False
+    order: np.ndarray | None = None
 
     def __iter__(self) -> Iterator[ChunkedView]:
         return (ChunkedView(self, position) for position in range(len(self.names)))
@@ -204,7 +211,9 @@ class ChunkedViews:
         lengths = tuple(int(rows.sum()) for rows in cuts if rows.any())
         facts = replace(self.facts, presence=self.facts.presence[kept])
         names = None if self.sample_names is None else self.sample_names[kept]
-        return replace(self, chunks=chunks, lengths=lengths, layout=lengths, facts=facts, sample_names=names)
+        return replace(
+            self, chunks=chunks, lengths=lengths, layout=lengths, facts=facts, sample_names=names, is_kept=False
+        )
 
     # over chunks
 
@@ -231,10 +240,48 @@ class ChunkedViews:
         parts = tuple(self._steps(function, rows))
         return ByChunk(parts, self.lengths, width, self.dtype, step=function, made_from=rows)
 
-    def gathered(self, function: Callable[[Views], np.ndarray], at_most: int | None = None) -> np.ndarray:
+    def gathered(self, function: Callable[..., np.ndarray], *rows: ByChunk, at_most: int | None = None) -> np.ndarray:
         """The rows that a function makes of every chunk, here, in order; every so many-th where there are more."""
         every = 1 if at_most is None else -(-self.n_samples // at_most)
-        return np.concatenate(compute(list(self._steps(partial(_some, function, every), ()))))
+        return np.concatenate(compute(list(self._steps(partial(_some, function, every), rows))))
+
+    def remade(self, function: Callable[..., Views], *rows: ByChunk) -> ChunkedViews:
+        """The complete views of as many features that a function makes of every chunk, and of rows of its samples."""
+        n = self.n_samples
+        facts = Facts(
+            tuple(np.full(width, n) for width in self.widths),
+            np.ones((n, len(self)), dtype=bool),
+            np.ones(len(self), dtype=bool),
+            np.ones(len(self), dtype=bool),
+            None,
+        )
+        return replace(self, chunks=tuple(self._steps(function, rows)), then=(), facts=facts, is_kept=False)
+
+    def brought(self, rows: np.ndarray) -> Views:
+        """The views of some of the samples, in memory."""
+        from jella.chunked.fetch import brought
+
+        return brought(self, rows)
+
+    def read_again(self) -> ChunkedViews:
+        """The same views, computed apart from these, so that no task of theirs keeps chunks for both."""
+        return self if self.is_kept else replace(self, chunks=clone(*self.chunks))
+
+    def in_order(self, order: np.ndarray) -> ChunkedViews:
+        """The views for a solve whose embedding has the samples in another order; the chunks stay as they are."""
+        return replace(self, order=order)
+
+    def only(self, v: int) -> ChunkedViews:
+        """One of the views."""
+        facts = Facts(
+            self.facts.counts[v : v + 1],
+            self.facts.presence[:, v : v + 1],
+            self.facts.rowwise[v : v + 1],
+            self.facts.complete[v : v + 1],
+            None,
+        )
+        one = replace(self, names=self.names[v : v + 1], widths=self.widths[v : v + 1], columns=self.columns[v : v + 1])
+        return replace(one, facts=facts).mapped(partial(_only, v))
 
     def cut(self, rows: Any) -> ByChunk:
         """An array (n, r) of these samples in their chunks."""
@@ -246,7 +293,7 @@ class ChunkedViews:
         if not fits(n_bytes):
             return self
         chunks = keep(list(self._steps(_same, ())))
-        return replace(self, chunks=tuple(chunks), then=(), facts=replace(self.facts, smallest=None))
+        return replace(self, chunks=tuple(chunks), then=(), facts=replace(self.facts, smallest=None), is_kept=True)
 
     def _reduction(self, function: Any, rows: Sequence[ByChunk], combine: Callable[[Any, Any], Any]) -> Any:
         return added(list(self._steps(function, rows)), partial(reduce, combine))
@@ -275,8 +322,12 @@ def _same(views: Views) -> Views:
     return views
 
 
-def _some(function: Callable[[Views], np.ndarray], every: int, views: Views) -> np.ndarray:
-    return function(views)[::every]
+def _only(v: int, views: Views) -> Views:
+    return views.only(v)
+
+
+def _some(function: Callable[..., np.ndarray], every: int, views: Views, *rows: np.ndarray) -> np.ndarray:
+    return function(views, *rows)[::every]
 
 
 def _take(views: Views, rows: np.ndarray) -> Views:

@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
 
 def _run_on_dask(options: argparse.Namespace, place: Path) -> tuple[str, dict[str, Any]]:
     """As `run`, of Parquet parts on a cluster."""
-    from jella.chunked.model import without_chunks
+    from jella.chunked.model import has_chunks, without_chunks
     from jella.cli.on_dask import data_name, fitted_on_dask
     from jella.cli.write_parts import write_completed, write_labels_and_embedding
 
@@ -78,11 +78,14 @@ def _run_on_dask(options: argparse.Namespace, place: Path) -> tuple[str, dict[st
         say(options, "writing")
         sizes = write_labels_and_embedding(there)
         write_completed(there)
-        without_chunks(there.model).save(there.folder / "model.jella")
+        left_out = [] if options.no_report else ["no report.html: it needs the samples in memory"]
+        if has_chunks(there.model):
+            left_out.append("no model.jella: the model needs the samples of its fit, which stay where they are")
+        else:
+            without_chunks(there.model).save(there.folder / "model.jella")
         record = _summary(there.model, data_name(options), there.n_samples, sizes) | {"dask": there.where}
         write_run(there.folder, options, record)
-    no_report = [] if options.no_report else ["no report.html: it needs the samples in memory"]
-    return "\n".join([_text(record, place), *no_report]), record
+    return "\n".join([_text(record, place), *left_out]), record
 
 
 def write_results(folder: Path, model: Any, dataset: Any, names: Any, options: argparse.Namespace) -> None:

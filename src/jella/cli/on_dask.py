@@ -1,6 +1,7 @@
 """`--dask`: fits of Parquet parts on a cluster, and results that workers write part by part.
 
-Labels, embedding and completed values never come to this process. Distributed loads this module in the workers that it
+Completed values never come to this process, and labels and embedding only where the method solves samples together
+(SparseBDR). Distributed loads this module in the workers that it
 starts here, and calls `dask_setup` there.
 """
 
@@ -130,11 +131,11 @@ def _check(options: argparse.Namespace) -> None:
         if getattr(options, name) != default:
             given = name.replace("_", "-")
             raise ValueError(f"expected only --id-column to read Parquet with --dask, got --{given}; leave it out")
-    if not find_method(options.method).kind._by_sample:
-        able = ", ".join(method.command_name for method in methods().values() if method.kind._by_sample)
+    if not find_method(options.method).kind._takes_chunks:
+        able = ", ".join(method.command_name for method in methods().values() if method.kind._takes_chunks)
         raise ValueError(
-            f"expected a method that takes samples in parts ({able}) with --dask, got {options.method}; "
-            "pass --method mvliv"
+            f"expected a method that takes samples in parts ({able}) with --dask, got {options.method}; leave --method "
+            "out for sparse-bdr"
         )
 
 

@@ -54,7 +54,7 @@ class DAIMC(BaseJELLA):
     """
 
     _has_minimiser = False
-    _by_sample = True
+    _takes_chunks = True
 
     def __init__(
         self,

@@ -43,7 +43,7 @@ class JELLA(BaseJELLA):
     True
     """
 
-    _by_sample = True
+    _takes_chunks = True
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class IRMKMC(BaseClusterer):
     solver = "basic"
 
     _may_miss = "views"
-    _by_sample = True
+    _takes_chunks = True
 
     def __init__(
         self,

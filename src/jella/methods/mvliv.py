@@ -45,7 +45,7 @@ class MVLIV(BaseClusterer):
     """
 
     _labels_from_unit_rows = True
-    _by_sample = True
+    _takes_chunks = True
 
     def __init__(
         self,

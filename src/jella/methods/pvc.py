@@ -51,7 +51,7 @@ class PVC(BaseJELLA):
 
     _labels_from_unit_rows = True
     _has_minimiser = False
-    _by_sample = True
+    _takes_chunks = True
 
     def __init__(
         self,

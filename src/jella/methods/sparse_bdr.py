@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -18,7 +20,6 @@ from jella.confirmed import confirmed_graph
 from jella.embed import embed
 from jella.embedding import DEFAULT_RANK
 from jella.estimator import BaseClusterer
-from jella.filled import MeanFilled, NeighbourFilled
 from jella.labels import unit_rows
 from jella.lending import lent_embedding, lent_residual
 from jella.methods.docs import with_shared_docs
@@ -27,11 +28,12 @@ from jella.plan import Plan
 from jella.problem import Blocks, Problem
 from jella.residuals import ViewData
 from jella.result import Result
+from jella.samples import SamplesLostError
 from jella.scaling import Scaling
 from jella.spectral import choose_n_clusters, diffused_labels
 from jella.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.view_choice import choose_kinds, clarity_weights
-from jella.views import View, Views
+from jella.views import Views
 
 #: from this many samples on they are put in order before the sweeps
 ORDERED = 20_000
@@ -41,6 +43,19 @@ AVERAGED = 3
 COMPONENTS_A_CLUSTER, FEWEST_COMPONENTS = 2, 10
 #: but at most one component for so many features: a rank near the number of features completes nothing
 FEATURES_A_COMPONENT = 3
+#: attributes with a row a sample of the fit
+OF_SAMPLES = (
+    "_scaled",
+    "_neighbours",
+    "_near",
+    "_unit_rows",
+    "_kept_labels",
+    "_problem",
+    "graph_",
+    "result_",
+    "embedding_",
+    "labels_",
+)
 
 
 @with_shared_docs
@@ -102,9 +117,11 @@ class SparseBDR(BaseClusterer):
     ((300,), (300, 20))
     """
 
+    _takes_chunks = True
     _chooses_n_clusters = True
     #: stopping early is meant
     _has_minimiser = False
+    _scaled: Any
 
     def __init__(
         self,
@@ -171,7 +188,7 @@ class SparseBDR(BaseClusterer):
 
     def _for_data(self, problem: Problem, prepared: Prepared, y: Any) -> Problem:
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
-        self._scaled = prepared.scaled
+        self._scaled, self._layout = prepared.scaled, getattr(prepared.views, "layout", ())
         _, self._neighbours = nearest(prepared.scaled, self.n_neighbors)
         self.graph_ = neighbour_graph(self._neighbours)
         support = Support.averaging(symmetric_support(self.graph_))
@@ -189,7 +206,7 @@ class SparseBDR(BaseClusterer):
         assert isinstance(term, SparseBlockDiagonal)
         ordered = replace(problem, embedding=(*others, term.take(order)))
         moved = replace(start, embedding=start.embedding[order])
-        result = super()._sweeps(ordered, plan, views.take(order), moved)
+        result = super()._sweeps(ordered, plan, views.in_order(order), moved)
         back = np.argsort(order)
         *states, state = result.blocks.embedding_states
         blocks = replace(
@@ -197,8 +214,8 @@ class SparseBDR(BaseClusterer):
         )
         return replace(result, blocks=blocks)
 
-    def _fill(self, view: View) -> MeanFilled:
-        return NeighbourFilled.by(view, self.graph_)
+    def _filled_from(self) -> Any:
+        return self.graph_
 
     @property
     def affinity_(self) -> Any:
@@ -208,11 +225,30 @@ class SparseBDR(BaseClusterer):
     def _set_fitted(self, X: Any, problem: Problem, result: Result, kept: np.ndarray) -> None:
         super()._set_fitted(X, problem, result, kept)
         W = result.blocks.embedding
+        if result.lost:
+            self.embedding_ = spread(W, kept)
+            return
         self._unit_rows = unit_rows(to_numpy(W))
         _, self._near = dense_nearest(self._unit_rows, self.n_neighbors)
         donors = np.concatenate([self._neighbours, self._near], axis=1)
         shown = lent_embedding(self._scaled, W, donors, self._scaled, self._bases, in_turn=True)
         self.embedding_ = spread(shown, kept)
+
+    def _set_lazy(self, X: Any, observed: Any, result: Result, prepared: Prepared) -> None:
+        """The embedding is in memory; labels come from it there, before users see both in chunks."""
+        if result.lost:
+            raise SamplesLostError(
+                f"{result.lost}: the fit ended after {result.n_iter} sweeps; the model has the bases and the embedding "
+                "of the last one; fit with warm_start=True to go on from there"
+            )
+
+    def _set_labels(self, kept: np.ndarray) -> None:
+        super()._set_labels(kept)
+        if not isinstance(self._scaled, Views):
+            from jella.chunked.model import in_chunks
+
+            self.embedding_ = in_chunks(self.embedding_, self._layout)
+            self.labels_ = in_chunks(self.labels_, self._layout)
 
     def _find_labels(self) -> np.ndarray:
         if self.n_clusters is None:
@@ -224,6 +260,15 @@ class SparseBDR(BaseClusterer):
         graph = confirmed_graph(self._near, self._scaled, W, self._bases, weights, self.n_neighbors)
         self._kept_labels = diffused_labels(graph, self.n_clusters_, self.n_init, self.random_state)
         return self._kept_labels
+
+    def _without_samples(self) -> SparseBDR:
+        """A copy without what it has of the samples of the fit."""
+        light = copy(self)
+        for name in OF_SAMPLES:
+            if name in vars(light):
+                delattr(light, name)
+        light.callback = None  # it is of the fit, and may not travel
+        return light
 
     def _nearest_clusters(self, W: np.ndarray) -> np.ndarray:
         """The label that most of a row's neighbours in the fit have, -1 for rows of NaN."""
@@ -249,7 +294,10 @@ class SparseBDR(BaseClusterer):
 
     def _expected(self, W: Array) -> Callable[[int, np.ndarray | None], Array]:
         """The model's value and what it leaves out of the sample's neighbours."""
-        expected, fitted = super()._expected(W), self.result_.blocks.embedding
+        return self._expected_near(W, self._neighbours_of(W), self._scaled, self.result_.blocks.embedding)
+
+    def _neighbours_of(self, W: Array) -> sparse.csr_array:
+        """Ones at the neighbours that embeddings (m, r) have among the samples of the fit, (m, n)."""
         known = ~np.isnan(to_numpy(W)).any(axis=1)
         found = np.full((known.size, min(self.n_neighbors, self._unit_rows.shape[0])), -1)
         if known.any():
@@ -257,12 +305,17 @@ class SparseBDR(BaseClusterer):
             found[known] = dense_nearest(self._unit_rows, found.shape[1], queries=queries)[1]
         lines, places = np.nonzero(found >= 0)
         ones = np.ones(lines.size, dtype=self._unit_rows.dtype)
-        near = sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, self._unit_rows.shape[0]))
+        return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, self._unit_rows.shape[0]))
+
+    def _expected_near(
+        self, W: Array, near: sparse.csr_array, lenders: Views, fitted: Array
+    ) -> Callable[[int, np.ndarray | None], Array]:
+        expected = super()._expected(W)
 
         def with_residual(v: int, rows: np.ndarray | None) -> Array:
             plain = expected(v, rows)
             chosen = near if rows is None else near[rows]
-            return plain + like(lent_residual(self._scaled[v], fitted, chosen, self._bases[v]), plain)
+            return plain + like(lent_residual(lenders[v], fitted, chosen, self._bases[v]), plain)
 
         return with_residual
 
@@ -275,4 +328,8 @@ class SparseBDR(BaseClusterer):
         anchor = like(mean, self._bases[0])
         pull = Ridge(self.alpha + self.ridge)
         pulled = replace(self._problem, embedding=(pull,))
-        return embed([ViewData(view) for view in views], self._bases, pulled, towards=pull.ridge * anchor)
+        return views.gathered(partial(_embedded, self._bases, pulled), views.cut(pull.ridge * anchor))
+
+
+def _embedded(bases: Sequence[Array], problem: Problem, views: Views, towards: Array) -> Array:
+    return embed([ViewData(view) for view in views], bases, problem, towards=towards)

@@ -32,8 +32,13 @@ def save(model: BaseMultiView, path: str | os.PathLike[str]) -> None:
             f"expected an estimator of jella, got the class {cls.__qualname__} of {cls.__module__}; save it with pickle"
         )
     if is_chunked(getattr(model, "embedding_", None)):
-        from jella.chunked.model import without_chunks
+        from jella.chunked.model import has_chunks, without_chunks
 
+        if has_chunks(model):
+            raise ValueError(
+                f"expected a model that has the samples it needs in memory, got {cls.__name__} fitted on a Dask "
+                "collection; keep its embedding_ and labels_, or fit MVLIV, which needs no samples"
+            )
         model = without_chunks(model)
     encoder = Encoder()
     settings = model.get_params(deep=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,6 +110,15 @@ class View:
         mask = self.mask if self.is_complete else _rows(self.mask, rows)
         return replace(self, X=_rows(self.X, rows), mask=mask)
 
+    @classmethod
+    def joined(cls, parts: Sequence[View]) -> View:
+        """Samples of the same view after each other, dense ones in NumPy."""
+        X = np.concatenate([part.X for part in parts])
+        width = max(int(part.mask.shape[1]) for part in parts)
+        masks = [np.broadcast_to(part.mask, (part.n_samples, width)) for part in parts]
+        complete = all(part.is_complete for part in parts)
+        return replace(parts[0], X=X, mask=parts[0].mask if complete else np.concatenate(masks))
+
 
 @dataclass(frozen=True)
 class Views:
@@ -183,13 +192,34 @@ class Views:
         """The rows (n, width) that a function makes, sample by sample."""
         return function(self, *rows)
 
-    def gathered(self, function: Callable[[Views], np.ndarray], at_most: int | None = None) -> np.ndarray:
-        """The rows that a function makes of the views, in NumPy; views in chunks give every so many-th only."""
-        return function(self)
+    def gathered(self, function: Callable[..., Array], *rows: Array, at_most: int | None = None) -> Array:
+        """The rows that a function makes of the views, here; views in chunks give every so many-th only."""
+        return function(self, *rows)
+
+    def remade(self, function: Callable[..., Views], *rows: Array) -> Views:
+        """The views that a function makes, sample by sample, of these and of arrays with a row a sample."""
+        return function(self, *rows)
+
+    def brought(self, rows: np.ndarray) -> Views:
+        """The views of some of the samples, in memory."""
+        return self.take(rows)
+
+    def in_order(self, order: np.ndarray) -> Views:
+        """The views with their samples in another order for a solve."""
+        return self.take(order)
+
+    def only(self, v: int) -> Views:
+        """One of the views."""
+        return replace(self, items=(self.items[v],))
 
     def cut(self, rows: Array) -> Array:
         """An array with a row a sample, as the views have their samples: in one piece."""
         return rows
+
+    @classmethod
+    def joined(cls, parts: Sequence[Views]) -> Views:
+        """Samples of the same views after each other."""
+        return cls(tuple(View.joined([part[v] for part in parts]) for v in range(len(parts[0]))))
 
     def take(self, rows: np.ndarray) -> Views:
         """The views of some of the samples."""

@@ -1,0 +1,123 @@
+"""Samples out of several chunks, brought together where they are worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
+
+import dask
+import numpy as np
+
+from jella.chunked.scheduler import added, bytes_a_task, compute, n_threads
+from jella.chunked.views import ChunkedViews
+from jella.views.model import Views
+
+#: requests that are worked on in one pass for every thread: where chunks are kept, and where a pass reads them again
+AT_ONCE_KEPT, AT_ONCE_READ = 4, 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """Samples that a function works on together.
+
+    Attributes
+    ----------
+    rows : tuple of int arrays
+        Positions of samples, ascending; one array for each of the sources that they come from.
+    values : tuple
+        What the function is given after them.
+    """
+
+    rows: tuple[np.ndarray, ...]
+    values: tuple[Any, ...] = ()
+
+
+def worked_on(
+    function: Callable[..., Any],
+    sources: Sequence[ChunkedViews],
+    requests: Sequence[Request],
+    combine: Callable[[Any, Any], Any] | None = None,
+) -> Iterator[Any]:
+    """What a function makes of the samples of every request, in order; with `combine` one value for several of them.
+
+    A few requests at a time, so that memory holds no more than their samples. Where chunks are not kept every such pass
+    reads them again.
+    """
+    share = AT_ONCE_KEPT if all(source.is_kept for source in sources) else AT_ONCE_READ
+    at_once = share * n_threads()
+    for first in range(0, len(requests), at_once):
+        work = dask.delayed(partial(_work, function), pure=False, traverse=False)
+        tasks = [
+            work(
+                *[fetched(source, rows) for source, rows in zip(sources, request.rows, strict=True)],
+                values=_as_is(request.values),
+            )
+            for request in requests[first : first + at_once]
+        ]
+        yield from compute(tasks if combine is None else [added(tasks, partial(reduce, combine))])
+
+
+def _work(function: Callable[..., Any], *fetched: Views, values: tuple[Any, ...]) -> Any:
+    return function(*fetched, *values)
+
+
+def fetched(views: ChunkedViews, rows: np.ndarray) -> Any:
+    """Some samples, in ascending order, as delayed Views: only they leave the workers that have them."""
+    ends = np.cumsum(views.lengths)
+    cuts = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    then = _as_is(views.then)
+    pieces = [
+        _PIECE(chunk, cut - (end - length), then)
+        for chunk, cut, end, length in zip(views.chunks, cuts, ends, views.lengths, strict=True)
+        if cut.size
+    ]
+    return _JOINED(pieces)
+
+
+def brought(views: ChunkedViews, rows: np.ndarray) -> Views:
+    """Some samples in memory, here."""
+    return compute([fetched(views, rows)])[0]
+
+
+def most_rows(*sources: ChunkedViews) -> int:
+    """Samples that one task may hold."""
+    bytes_a_row = max(source.n_features for source in sources) * (np.dtype(sources[0].dtype).itemsize + 1)
+    return max(int(bytes_a_task() / bytes_a_row), 2)
+
+
+def stretches(order: np.ndarray, needed: np.ndarray, most: int, n_parts: int = 1) -> Iterator[np.ndarray]:
+    """Pieces of an order of samples, each ascending, that with the samples they need are at most so many.
+
+    Parameters
+    ----------
+    needed : int array (n, q)
+        Samples that each needs, -1 for none.
+    n_parts : int
+        Pieces at least.
+    """
+    for part in np.array_split(order, max(-(-4 * order.size // most), n_parts)):
+        left = [part]
+        while left:
+            own = left.pop()
+            if own.size > 1 and np.unique(needed[own]).size + own.size > most:
+                left += [own[own.size // 2 :], own[: own.size // 2]]
+            elif own.size:
+                yield np.sort(own)
+
+
+def _as_is(value: Any) -> Any:
+    """A value as one node of a graph, which Dask does not look into."""
+    return dask.delayed(value, pure=False, traverse=False)
+
+
+def _piece(views: Views, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
+    return reduce(lambda done, step: step(done), then, views.take(rows))
+
+
+def _joined(parts: list[Views]) -> Views:
+    return parts[0] if len(parts) == 1 else Views.joined(parts)
+
+
+_PIECE, _JOINED = dask.delayed(_piece, pure=False), dask.delayed(_joined, pure=False)
