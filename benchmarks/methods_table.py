@@ -1,16 +1,19 @@
 """NMI and ARI of every method on real data with holes, beside what users would pick instead.
 
 Run: JELLA_DATA=<folder> python benchmarks/methods_table.py [--repeats 5] [--sets Yale] [--methods MVLIV] [--draw]
+     [--device cuda]
 
 Every finished cell is appended to docs/results/methods.jsonl at once; a cell that is there is not computed again, and
 --draw writes docs/results/methods.md from the file without computing. Protocol of the JELLA paper: samples of the
 complete data at unit norm, then holes (the same for every method), defaults of every method, the number of classes
-given, k-means from 10 starts. Scores are means over the repeats.
+given, k-means from 10 starts. Scores are means over the repeats. --device fits on an accelerator with PyTorch; the rows
+in the file say which, and methods that compute in NumPy are refused.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import platform
 import time
@@ -27,6 +30,7 @@ import jella
 from jella.datasets import make_incomplete
 from jella.experiments.pipelines import side_by_side
 from jella.metrics import adjusted_rand, nmi
+from jella.on_device import Device, fit_on
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SETTINGS, RATES = ("missing-view", "incomplete-view"), (0.1, 0.3, 0.5)
@@ -63,10 +67,12 @@ def mvliv_spectral(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> n
     return neighbour_spectral(jella.MVLIV(k, random_state=seed).fit_transform(views), k, seed)
 
 
-def imlbdr_by_labels(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:
+def imlbdr_by_labels(
+    views: dict[str, Any], k: int, y: np.ndarray, seed: int, device: Device | None = None
+) -> np.ndarray:
     """The paper's rule: of its grid of weights the fit whose labels agree best with the truth."""
     fits = [
-        jella.IMLBDR(k, alpha=alpha, gamma=gamma, random_state=seed).fit_predict(views)
+        fit_on(device, jella.IMLBDR(k, alpha=alpha, gamma=gamma, random_state=seed), views).labels_
         for alpha in (1e-2, 1.0, 1e2)
         for gamma in (1.0, 10.0, 1e2)
     ]
@@ -74,8 +80,8 @@ def imlbdr_by_labels(views: dict[str, Any], k: int, y: np.ndarray, seed: int) ->
 
 
 def ours(name: str, **options: Any) -> Callable[..., np.ndarray]:
-    def run(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:
-        return getattr(jella, name)(n_clusters=k, random_state=seed, **options).fit_predict(views)
+    def run(views: dict[str, Any], k: int, y: np.ndarray, seed: int, device: Device | None = None) -> np.ndarray:
+        return fit_on(device, getattr(jella, name)(n_clusters=k, random_state=seed, **options), views).labels_
 
     return run
 
@@ -117,6 +123,7 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
     "RRMC + RAMC": completed_then_ramc("RRMC"),
 }
 WHOLE_VIEWS_ONLY = {"IRMKMC", "MIC"}
+RUN_ON_DEVICES = [name for name, run in METHODS.items() if "device" in inspect.signature(run).parameters]
 #: methods that scale the data themselves get them as they are; the others at unit samples, as in the paper
 ON_RAW_DATA = {"KNNImputer + SpectralClustering (standardised)", "SparseBDR"}
 
@@ -129,20 +136,27 @@ def cells(name: str, repeats: int, methods: list[str]) -> Any:
             yield {"set": name, "setting": setting, "rate": rate, "repeat": repeat, "method": method}
 
 
-def compute(cell: dict[str, Any], raw: dict[str, Any], y: np.ndarray) -> dict[str, Any]:
+def compute(cell: dict[str, Any], raw: dict[str, Any], y: np.ndarray, device: Device | None = None) -> dict[str, Any]:
     views = raw if cell["method"] in ON_RAW_DATA else unit_samples(raw)
     holed = views
     if cell["setting"] != "natural":
         holed = make_incomplete(views, cell["rate"], cell["setting"], random_state=cell["repeat"])
+    where = {} if device is None else {"device": device}
     started, cpu = time.perf_counter(), time.process_time()
     try:
-        found = METHODS[cell["method"]](holed, len(np.unique(y)), y, cell["repeat"])
+        found = METHODS[cell["method"]](holed, len(np.unique(y)), y, cell["repeat"], **where)
         scored = ~np.isnan(found.astype(float))
         result = {"nmi": nmi(y[scored], found[scored]), "ari": adjusted_rand(y[scored], found[scored])}
     except Exception as error:  # a failure is a result, and shown
+        if device is not None:  # which may have refused where the method would not
+            raise
         result = {"error": f"{type(error).__name__}: {error}"}
     spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - cpu}
-    return {**cell, **result, **spent, "jella": jella.__version__, "machine": platform.machine()}
+    return {**cell, **result, **spent, "jella": jella.__version__, "machine": machine(device)}
+
+
+def machine(device: Device | None) -> str:
+    return ", ".join([platform.machine(), *([] if device is None else [device.hardware])])
 
 
 def key(cell: dict[str, Any]) -> tuple[Any, ...]:
@@ -177,7 +191,7 @@ def draw(results: list[dict[str, Any]]) -> str:
         "from the embedding, how edges that no view confirms count and how long the diffusion lasts: one rule for all",
         "sets, but found on these. IMCL is told the labels of a tenth of",
         "the samples and scored on the others. Failures are shown, not dropped. Seconds are wall time on a busy",
-        "machine with two cores: for orders of magnitude only.",
+        "machine with two cores, or on the accelerator named beside them: for orders of magnitude only.",
         "",
         "## SparseBDR against each of the others",
         "",
@@ -274,9 +288,19 @@ def _table(rows: list[str], columns: list[tuple[Any, ...]], by_cell: dict[tuple[
                 else ("refused: " + failed[0].split(":")[1].strip().lower() if failed else "–")
             )
             entries.append(f"**{text}**" if score == best[c] else text)
-        seconds = np.nanmean([mean((*c, method), "seconds") for c in columns])
-        lines.append(f"| {method} | " + " | ".join(entries) + f" | {seconds:.1f} |")
+        seconds = _seconds([by_cell.get((*c, method), []) for c in columns])
+        lines.append(f"| {method} | " + " | ".join(entries) + f" | {seconds} |")
     return lines
+
+
+def _seconds(columns: list[list[dict[str, Any]]]) -> str:
+    """Mean over the columns, for every kind of machine by itself."""
+    kinds = []
+    for kind in sorted({run["machine"] for runs in columns for run in runs}):
+        times = [[run["seconds"] for run in runs if run["machine"] == kind] for runs in columns]
+        device = kind.partition(", ")[2]
+        kinds.append(f"{np.mean([np.mean(of) for of in times if of]):.1f}" + f" ({device})" * bool(device))
+    return ", ".join(kinds)
 
 
 def main() -> None:
@@ -285,7 +309,12 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=[*SETS, *NATURAL])
     parser.add_argument("--methods", nargs="*", default=list(METHODS))
     parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--device", help="fit on this device with PyTorch, e.g. cuda")
     chosen = parser.parse_args()
+    on_host = [name for name in chosen.methods if name not in RUN_ON_DEVICES]
+    if chosen.device and on_host:
+        parser.error(f"expected methods that run on devices, got {on_host}; name others, of {RUN_ON_DEVICES}")
+    device = Device.named(chosen.device) if chosen.device else None
     warnings.simplefilter("ignore")
     path = RESULTS / "methods.jsonl"
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -296,7 +325,7 @@ def main() -> None:
             views, y = {**SETS, **NATURAL}[name](data)
             todo = [cell for cell in cells(name, chosen.repeats, chosen.methods) if key(cell) not in done]
             for number, cell in enumerate(todo, 1):
-                result = compute(cell, views, y)
+                result = compute(cell, views, y, device)
                 with path.open("a") as file:
                     file.write(json.dumps(result) + "\n")
                 print(

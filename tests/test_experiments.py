@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from jella.datasets import load_digits_views, make_incomplete
 from jella.experiments import CONTENDERS, Cell, ResultsFile, run
+from jella.experiments.cell import TASKS
 from jella.experiments.paper import ARTEFACTS, QUICK, Plan, cells_of, comparison, embedded
 from jella.experiments.pipelines import side_by_side
 from jella.experiments.protocol import compute, sample_norms, scaled_samples
@@ -210,6 +212,63 @@ def test_the_command_line_knows_every_artefact():
     from jella.cli.reproduce import NAMES
 
     assert (*ARTEFACTS, "all") == NAMES
+
+
+def on_torch():
+    pytest.importorskip("torch")
+    from jella.on_device import Device
+
+    return Device.named("cpu")
+
+
+def test_fits_on_a_device_find_the_same_and_name_it(tmp_path):
+    device = on_torch()
+    weights = (*CONTENDERS["IML-BDR"].default, ("max_iter", 20))
+    asked = [Cell("small", "incomplete-view", 0.3, 0, "IML-BDR", weights, task=task) for task in TASKS]
+    here = run(asked, tmp_path / "here.jsonl", load=small, progress=False)
+    there = run(asked, tmp_path / "there.jsonl", load=small, device=device, progress=False)
+    for key, record in there.items():
+        assert record["device"] == "cpu"
+        assert "device" not in here[key]
+        assert set(content(record)) == set(content(here[key]))
+        for score in {"nmi", "ari", "rmse", "rmse_all", "error", "objective", "n_iter"} & set(record):
+            assert record[score] == pytest.approx(here[key][score], rel=1e-5)
+    (environment,) = ResultsFile(tmp_path / "there.jsonl").environments().values()
+    assert environment["machine"].endswith(f" cores, {device}")
+
+
+def test_what_computes_in_numpy_stays_on_the_host_beside_a_device(tmp_path):
+    device = on_torch()
+    asked = [
+        Cell("small", "incomplete-view", 0.3, 0, method, CONTENDERS[method].default)
+        for method in ("RPCA + RAMC", "KNNImputer + spectral")
+    ]
+    for record in run(asked, tmp_path / "r.jsonl", load=small, device=device, progress=False).values():
+        assert 0 <= record["nmi"] <= 1
+        assert "device" not in record
+    with pytest.raises(ValueError, match="expected a method that runs on devices, got CompleteThenCluster"):
+        device.fit(CONTENDERS["RPCA + RAMC"].make(3, 0), small("")[0])
+
+
+def test_a_device_goes_to_other_processes():
+    device = on_torch()
+    assert pickle.loads(pickle.dumps(device)) == device
+
+
+def test_the_command_line_takes_a_device(tmp_path, monkeypatch, capsys):
+    on_torch()
+    from jella.cli.main import main
+
+    monkeypatch.delenv("JELLA_DATA", raising=False)
+    seen = []
+    monkeypatch.setattr("jella.experiments.reproduce.run", lambda *cells, device, **options: seen.append(device))
+    monkeypatch.setattr("jella.experiments.reproduce.draw", lambda *results, **options: [])
+    words = ["reproduce", "table-sor", "--quick", "-o", str(tmp_path / "out")]
+    assert main([*words, "--device", "cpu"]) == 0
+    assert main(words) == 0
+    assert [None if device is None else device.hardware for device in seen] == ["cpu", None]
+    assert main([*words, "--device", "nowhere"]) == 2
+    assert "expected a device of this machine" in capsys.readouterr().err
 
 
 def test_cells_come_repetition_by_repetition_and_once():

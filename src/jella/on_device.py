@@ -18,6 +18,7 @@ from array_api_compat import is_torch_array
 from sklearn.base import clone
 
 from jella.arrays import Array, namespace, to_numpy
+from jella.base import BaseMultiView
 from jella.consensus import RAMC
 from jella.views import Views, read_views
 
@@ -53,6 +54,11 @@ class Device:
             ) from None
         return cls(torch.device(name))
 
+    @staticmethod
+    def takes(model: Any) -> bool:
+        """Whether the model computes where its views are; RAMC and what others wrote compute in NumPy."""
+        return isinstance(model, BaseMultiView) and not isinstance(model, RAMC)
+
     def fit(self, model: Any, X: Any) -> Any:
         """A clone of the model, fitted here and back on the host with all that the fit gave it.
 
@@ -63,9 +69,10 @@ class Device:
         X : as in its fit
             Dense views.
         """
-        if isinstance(model, RAMC):
+        if not self.takes(model):
             raise ValueError(
-                "expected a method that runs on devices, got RAMC, which computes in NumPy; leave the device out"
+                f"expected a method that runs on devices, got {type(model).__name__}, which computes in NumPy; leave "
+                "the device out"
             )
         fitted = clone(model)
         try:
@@ -106,10 +113,19 @@ class Device:
         # torch takes no negative strides, and warns of memory that must not be written to
         return _torch().asarray(np.require(array, requirements=["C", "W"]), device=self.place)
 
+    @property
+    def hardware(self) -> str:
+        """What the device is: the card's own name, or cpu."""
+        return _torch().cuda.get_device_name(self.place) if self.place.type == "cuda" else str(self.place)
+
     def __str__(self) -> str:
-        torch = _torch()
-        what = f" ({torch.cuda.get_device_name(self.place)})" if self.place.type == "cuda" else ""
-        return f"{self.place}{what}, torch {torch.__version__}"
+        what = f" ({self.hardware})" if self.place.type == "cuda" else ""
+        return f"{self.place}{what}, torch {_torch().__version__}"
+
+
+def fit_on(device: Device | None, model: Any, X: Any) -> Any:
+    """The model fitted on the device; without one it is fitted itself, where the views are."""
+    return model.fit(X) if device is None else device.fit(model, X)
 
 
 def on_host(model: Any) -> Any:

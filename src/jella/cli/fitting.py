@@ -82,10 +82,12 @@ def chosen_device(options: argparse.Namespace) -> Device | None:
 
 def fit(model: Any, views: Any, device: Device | None) -> Any:
     """Fit, on the device where there is one; what the fit warns of is said once, in a line."""
+    from jella.on_device import fit_on
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", module="dask|distributed")  # they speak of themselves, not of the fit
-        model = model.fit(views) if device is None else device.fit(model, views)
+        model = fit_on(device, model, views)
     line = getattr(model, "callback", None)
     if isinstance(line, SweepLine):
         line.close()

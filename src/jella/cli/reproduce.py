@@ -26,12 +26,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="small sets, few repetitions and weights: minutes")
     parser.add_argument("--draw", action="store_true", help="draw from the results there are, compute nothing")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cells at a time (default 1)")
+    parser.add_argument(
+        "--device", metavar="NAME", help="fit on this device with PyTorch what runs there, e.g. cuda (default: NumPy)"
+    )
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Find data, compute, draw."""
+    from jella.cli.fitting import chosen_device
     from jella.experiments.reproduce import reproduce
 
+    device = chosen_device(options)
     made = reproduce(
         options.names,
         options.output,
@@ -40,6 +45,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         quick=options.quick,
         compute=not options.draw,
         n_jobs=options.jobs,
+        device=device,
         progress=not options.quiet,
         note=options.command_line,
     )

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from jella.on_device import Device
+
 
 def forget_peak_memory() -> None:
     """Linux can start the peak anew; elsewhere the peak is that of the process so far."""
@@ -32,20 +34,21 @@ def peak_memory() -> int:
         return peak if platform.system() == "Darwin" else peak * 1024
 
 
-def describe_environment() -> dict[str, Any]:
-    """Versions and machine, and an id by which results name them."""
+def describe_environment(device: Device | None = None) -> dict[str, Any]:
+    """Versions and machine, with its device where one is used, and an id by which results name them."""
     import scipy
     import sklearn
 
     import jella
 
+    beside = "" if device is None else f", {device}"
     described = {
         "jella": jella.__version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores{beside}",
         "date": time.strftime("%Y-%m-%d"),
     }
     digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:8]

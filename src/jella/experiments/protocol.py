@@ -14,12 +14,13 @@ from jella.experiments.cell import Cell
 from jella.experiments.contenders import CONTENDERS, Contender
 from jella.labels import kmeans
 from jella.metrics import adjusted_rand, nmi, rmse
+from jella.on_device import Device, fit_on
 
 Views = dict[str, Any]
 N_KMEANS = 20
 
 
-def compute(cell: Cell, views: Mapping[str, Any], labels: Any) -> dict[str, Any]:
+def compute(cell: Cell, views: Mapping[str, Any], labels: Any, device: Device | None = None) -> dict[str, Any]:
     """What the cell asks for.
 
     Parameters
@@ -27,12 +28,15 @@ def compute(cell: Cell, views: Mapping[str, Any], labels: Any) -> dict[str, Any]
     cell : Cell
     views : mapping of name to complete arrays (n, d_v)
     labels : array (n,)
+    device : Device, optional
+        Where to fit, if the method runs on devices.
 
     Returns
     -------
     dict
         For 'cluster' nmi, ari, n_iter and, where the method completes, rmse (missing entries) and rmse_all (all); for
-        'hold-out' error; for 'converge' objective (one value a sweep), n_iter, stopped_by, fit_seconds.
+        'hold-out' error; for 'converge' objective (one value a sweep), n_iter, stopped_by, fit_seconds. Beside
+        them device, the hardware, for a fit on one.
     """
     contender = CONTENDERS[cell.method]
     chosen = {name: views[name] for name in (cell.views or views)}
@@ -43,16 +47,20 @@ def compute(cell: Cell, views: Mapping[str, Any], labels: Any) -> dict[str, Any]
     if cell.rate > 0:
         holed = make_incomplete(true, cell.rate, cell.setting, random_state=cell.seed)
     model = contender.make(len(np.unique(labels)), cell.seed, **dict(cell.parameters))
+    if device is not None and not device.takes(model):
+        device = None
+    where = {} if device is None else {"device": device.hardware}
     if cell.task == "hold-out":
         from jella.model_selection import HeldOut, held_out_error
 
-        return {"error": held_out_error(model, holed, HeldOut(random_state=cell.seed))}
-    model.fit(holed)
+        there = holed if device is None else device.tensors(holed)
+        return {"error": held_out_error(model, there, HeldOut(random_state=cell.seed)), **where}
+    model = fit_on(device, model, holed)
     if cell.task == "converge":
         result = model.result_
         took = {"n_iter": result.n_iter, "stopped_by": result.stop_reason, "fit_seconds": result.seconds}
-        return {"objective": result.objective.tolist(), **took}
-    out = scores(model, contender, labels, cell.seed)
+        return {"objective": result.objective.tolist(), **took, **where}
+    out = scores(model, contender, labels, cell.seed) | where
     if cell.rate > 0 and hasattr(model, "complete"):
         completed = model.complete(holed)
         if raw:  # errors are those at unit samples for every method

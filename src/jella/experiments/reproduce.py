@@ -11,6 +11,7 @@ from pathlib import Path
 from jella.experiments.draw import draw
 from jella.experiments.paper import ARTEFACTS, QUICK, Plan, cells_of, embedded
 from jella.experiments.runner import load_dataset, run
+from jella.on_device import Device
 
 
 def reproduce(
@@ -22,6 +23,7 @@ def reproduce(
     quick: bool = False,
     compute: bool = True,
     n_jobs: int = 1,
+    device: Device | None = None,
     progress: bool = True,
     note: str = "",
 ) -> Reproduced:
@@ -44,6 +46,8 @@ def reproduce(
         False draws from what the folder has.
     n_jobs : int, default=1
         Cells at a time.
+    device : jella.on_device.Device, optional
+        Where methods that run on devices are fitted; the others stay on the host.
     progress : bool, default=True
     note : str, optional
         How this was called, for the captions.
@@ -61,7 +65,8 @@ def reproduce(
 
     file = Path(folder) / "results.jsonl"
     if compute:
-        run(cells_of(wanted, found.plan, view_names), file, load=load, n_jobs=n_jobs, progress=progress)
+        cells = cells_of(wanted, found.plan, view_names)
+        run(cells, file, load=load, n_jobs=n_jobs, device=device, progress=progress)
     written = draw(wanted, file, folder, plan=found.plan, view_names=view_names, note=note)
     return replace(found, written=tuple(written))
 

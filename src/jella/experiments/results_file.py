@@ -11,7 +11,7 @@ from typing import Any
 from jella.experiments.cell import Cell
 
 #: what differs from run to run without the result being another
-MEASURED = ("seconds", "cpu_seconds", "peak_mib", "environment", "fit_seconds")
+MEASURED = ("seconds", "cpu_seconds", "peak_mib", "environment", "fit_seconds", "device")
 
 
 class ResultsFile:

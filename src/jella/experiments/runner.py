@@ -16,6 +16,7 @@ from jella.experiments.contenders import CONTENDERS
 from jella.experiments.measuring import describe_environment, forget_peak_memory, peak_memory
 from jella.experiments.protocol import compute
 from jella.experiments.results_file import ResultsFile
+from jella.on_device import Device
 from jella.progress import ProgressLine
 
 Load = Callable[[str], tuple[Mapping[str, Any], Any]]
@@ -27,6 +28,7 @@ def run(
     *,
     load: Load | None = None,
     n_jobs: int = 1,
+    device: Device | None = None,
     progress: bool = True,
 ) -> dict[str, dict[str, Any]]:
     """Compute what is not there yet, and return all results of the cells.
@@ -42,6 +44,8 @@ def run(
         Where data sets come from; `jella.datasets.load` by default.
     n_jobs : int, default=1
         Cells at a time, as in joblib.
+    device : jella.on_device.Device, optional
+        Where methods that run on devices are fitted; their results name it. The others stay on the host.
     progress : bool, default=True
         Say on standard error what is done and how long the rest may take.
 
@@ -69,11 +73,11 @@ def run(
     file = ResultsFile(results)
     done = file.results()
     todo = [cell for cell in wanted if "failed" in done.get(cell.key, {"failed": ""})]
-    environment = describe_environment()
+    environment = describe_environment(device)
     if todo and environment["environment"] not in file.environments():
         file.append(environment)
     with ProgressLine(len(todo), "cells", enabled=progress) as line:
-        jobs = (delayed(measure)(cell, load or load_dataset) for cell in todo)
+        jobs = (delayed(measure)(cell, load or load_dataset, device) for cell in todo)
         for record in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
             file.append({**record, "environment": environment["environment"]})
             line.step(f"{record['dataset']} {record['method']}", failed="failed" in record)
@@ -93,7 +97,7 @@ def load_dataset(name: str, folder: str | None = None) -> tuple[Mapping[str, Any
     return {view: X[:stop] for view, X in data.views.items()}, data.labels[:stop]
 
 
-def measure(cell: Cell, load: Load) -> dict[str, Any]:
+def measure(cell: Cell, load: Load, device: Device | None = None) -> dict[str, Any]:
     """The cell's result, or why it failed, with what it took."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # hundreds of fits would each say that they stopped at max_iter
@@ -101,7 +105,7 @@ def measure(cell: Cell, load: Load) -> dict[str, Any]:
         started, cpu = time.perf_counter(), time.process_time()
         try:
             views, labels = load(cell.dataset)
-            found = compute(cell, views, labels)
+            found = compute(cell, views, labels, device)
         except Exception as error:  # a failure is a result, and shown
             found = {"failed": f"{type(error).__name__}: {error}"}
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
