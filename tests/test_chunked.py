@@ -1,5 +1,6 @@
 """Samples in chunks, on Dask: the same results as in memory, whatever the chunks and the scheduler."""
 
+import gc
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -144,6 +145,36 @@ def test_models_that_were_fitted_in_memory_take_chunks_too(model):
     if hasattr(model, "complete"):
         for ours, theirs in zip(model.complete(lazy(views)), model.complete(views), strict=True):
             np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["MVLIV", "DAIMC", "SparseBDR"])
+def test_what_memory_does_not_hold_is_kept_in_files_as_long_as_the_model_is(name, monkeypatch, tmp_path):
+    import jella.chunked.scheduler
+
+    monkeypatch.setattr(jella.chunked.scheduler, "SHARE", 0.0)
+    views, new = grouped("incomplete-view"), grouped("incomplete-view", 20, seed=1)
+    with dask.config.set({"temporary-directory": str(tmp_path)}):
+        whole, chunked = clone(METHODS[name]).fit(views), clone(METHODS[name]).fit(lazy(views))
+    assert any(tmp_path.rglob("*.npy"))
+    same(chunked, whole)
+    np.testing.assert_allclose(np.asarray(chunked.transform(lazy(new))), whole.transform(new), atol=1e-7)
+    for ours, theirs in zip(chunked.complete(lazy(new)), whole.complete(new), strict=True):
+        np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-7)
+    del chunked
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_room_for_files_chunks_are_computed_in_every_pass(monkeypatch, tmp_path):
+    import jella.chunked.scheduler
+    import jella.chunked.store
+
+    monkeypatch.setattr(jella.chunked.scheduler, "SHARE", 0.0)
+    monkeypatch.setattr(jella.chunked.store, "FREE", 1.0)
+    views = grouped("incomplete-view")
+    with dask.config.set({"temporary-directory": str(tmp_path)}):
+        same(clone(METHODS["SparseBDR"]).fit(lazy(views)), clone(METHODS["SparseBDR"]).fit(views))
+    assert not list(tmp_path.rglob("*.npy"))
 
 
 def test_nothing_is_computed_before_it_is_asked_for():

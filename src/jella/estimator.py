@@ -153,6 +153,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
 
         W, views = result.blocks.embedding, cast(Any, prepared.views)
         own = W.lazy(prepared.scaled.layout)  # type: ignore[attr-defined]
+        self._files = views.folder, prepared.scaled.folder  # type: ignore[attr-defined]
         self.result_ = replace(result, blocks=replace(result.blocks, embedding=own))
         if not result.lost:
             self.embedding_ = spread_chunks(W, prepared.kept, views)

@@ -11,6 +11,7 @@ import dask
 import numpy as np
 
 from jella.chunked.scheduler import added, bytes_a_task, compute, n_threads
+from jella.chunked.store import opened
 from jella.chunked.views import ChunkedViews
 from jella.views.model import Views
 
@@ -112,8 +113,8 @@ def _as_is(value: Any) -> Any:
     return dask.delayed(value, pure=False, traverse=False)
 
 
-def _piece(views: Views, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
-    return reduce(lambda done, step: step(done), then, views.take(rows))
+def _piece(views: Any, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
+    return reduce(lambda done, step: step(done), then, opened(views).take(rows))
 
 
 def _joined(parts: list[Views]) -> Views:

@@ -27,7 +27,7 @@ def without_chunks(model: Any) -> Any:
     """A copy of a fitted model that can travel: without what lies in chunks."""
     light = copy(model)
     for name, value in vars(model).items():
-        if is_dask(value):
+        if is_dask(value) or name == "_files":
             delattr(light, name)
     result = getattr(model, "result_", None)
     if result is not None and is_dask(result.blocks.embedding):

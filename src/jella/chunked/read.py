@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dask
 import numpy as np
 
 from jella.chunked.scheduler import compute
-from jella.chunked.views import ChunkedViews, Facts
+from jella.chunked.views import ChunkedViews
 from jella.views.frames import check_unique, column_names, is_frame, read_frame
 from jella.views.model import Views
 from jella.views.read import Schema, is_dask, is_single, read_views, split, split_observed
 
 #: small chunks are worked on together, up to about this many bytes
 WORTH_A_TASK = 2**24
+#: samples are in memory as they came and as they are scaled
+COPIES = 2
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,12 @@ class Source:
 def read_chunked(X: Any, observed: Any = None, schema: Schema | None = None) -> ChunkedViews:
     """Views of Dask arrays (chunked alike or not) or of Dask DataFrames (aligned by their index).
 
-    Looks at all values once, to learn what is missing.
+    Looks at all values, to learn what is missing, and keeps them near for what follows.
     """
     source = read_source(X, observed, schema)
     reading = dask.delayed(_read, pure=False)
     chunks = [reading(views, masks, schema, first) for views, masks, first in source.chunks()]
-    looking = dask.delayed(Facts.of, pure=False)
-    facts = Facts.together(compute([looking(chunk) for chunk in chunks]))
-    return ChunkedViews(
+    views = ChunkedViews(
         tuple(chunks),
         source.lengths,
         source.layout,
@@ -76,9 +76,10 @@ def read_chunked(X: Any, observed: Any = None, schema: Schema | None = None) -> 
         source.widths,
         source.columns,
         source.dtype,
-        facts,
+        None,  # not yet known
         source.sample_names,
-    )
+    ).held(COPIES)
+    return replace(views, facts=views.looked_at())
 
 
 def _read(views: dict[str, Any], masks: dict[str, Any] | None, schema: Schema | None, first: int) -> Views:

@@ -14,6 +14,7 @@ from dask.graph_manipulation import clone
 
 from jella.chunked.by_chunk import ByChunk
 from jella.chunked.scheduler import added, compute, fits, keep, keep_and_compute
+from jella.chunked.store import Folder, opened, stored
 from jella.views.frames import label
 from jella.views.model import View, Views
 
@@ -140,7 +141,7 @@ class ChunkedViews:
 
     Attributes
     ----------
-    chunks : tuple of delayed Views
+    chunks : tuple of delayed Views, or of Stored
         The same samples in every view, in order.
     then : tuple of functions of Views
         What becomes of a chunk in the task that needs it: so that no more than one form of it is in memory.
@@ -153,7 +154,9 @@ class ChunkedViews:
     facts : Facts
     sample_names : pandas Index or None
     is_kept : bool
-        Whether the chunks are computed already.
+        Whether the chunks are computed already, and lie in memory or in files.
+    folder : Folder or None
+        Where the files are.
     order : int array (n,) or None
         Where samples stand in the embedding of a solve that takes all of them together, if not in their own order.
     """
@@ -165,10 +168,11 @@ class ChunkedViews:
     widths: tuple[int, ...]
     columns: tuple[tuple[str, ...] | None, ...]
     dtype: Any
-    facts: Facts
+    facts: Any  # Facts; None before anything was looked at
     sample_names: Any = None
     then: tuple[Callable[[Views], Views], ...] = ()
     is_kept: bool = False
+    folder: Any = None
     order: np.ndarray | None = None
 
     def __iter__(self) -> Iterator[ChunkedView]:
@@ -287,13 +291,26 @@ class ChunkedViews:
         """An array (n, r) of these samples in their chunks."""
         return rows if isinstance(rows, ByChunk) else ByChunk.cut(rows, self.lengths)
 
-    def held(self) -> ChunkedViews:
-        """The views with their chunks computed once for all sweeps, where the memory allows it; else in every sweep."""
+    def held(self, copies: int = 1) -> ChunkedViews:
+        """The views with their chunks computed once for all passes: in memory where so many copies fit, else in files.
+
+        Without room in the temporary directory, or where workers do not see it, they are computed in every pass.
+        """
         n_bytes = self.n_samples * self.n_features * (np.dtype(self.dtype).itemsize + 1)
-        if not fits(n_bytes):
-            return self
-        chunks = keep(list(self._steps(_same, ())))
-        return replace(self, chunks=tuple(chunks), then=(), facts=replace(self.facts, smallest=None), is_kept=True)
+        chunks, folder = list(self._steps(_same, ())), self.folder
+        if fits(copies * n_bytes):
+            chunks = keep(chunks)  # computed again from the folder, should a worker be lost
+        else:
+            folder = Folder()
+            if not folder.has_room(n_bytes):
+                return self
+            chunks = stored(chunks, folder)
+        facts = None if self.facts is None else replace(self.facts, smallest=None)
+        return replace(self, chunks=tuple(chunks), then=(), facts=facts, is_kept=True, folder=folder)
+
+    def looked_at(self) -> Facts:
+        """What the values tell, in one pass over them."""
+        return Facts.together(compute(list(self._steps(Facts.of, ()))))
 
     def _reduction(self, function: Any, rows: Sequence[ByChunk], combine: Callable[[Any, Any], Any]) -> Any:
         return added(list(self._steps(function, rows)), partial(reduce, combine))
@@ -306,7 +323,7 @@ class ChunkedViews:
 
 def _call(functions: tuple[Callable[..., Any], tuple[Callable[[Views], Views], ...]], views: Views, *rows: Any) -> Any:
     function, then = functions
-    return function(reduce(lambda done, step: step(done), then, views), *rows)
+    return function(reduce(lambda done, step: step(done), then, opened(views)), *rows)
 
 
 _CALL = dask.delayed(_call, pure=False)
@@ -330,5 +347,6 @@ def _some(function: Callable[..., np.ndarray], every: int, views: Views, *rows: 
     return function(views, *rows)[::every]
 
 
-def _take(views: Views, rows: np.ndarray) -> Views:
+def _take(views: Any, rows: np.ndarray) -> Views:
+    views = opened(views)
     return views if rows.all() else views.take(np.flatnonzero(rows))
