@@ -1,15 +1,18 @@
-"""MVL-IV on Dask: what chunks and workers cost, and data several times as large as the workers' memory.
+"""Fits on Dask: what chunks and workers cost, and data several times as large as the workers' memory.
 
-Run: python benchmarks/dask_scale.py [--what overhead beyond] [--n N] [--out FILE]
+Run: python benchmarks/dask_scale.py [--what overhead beyond sparse-bdr] [--n N] [--out FILE]
 
 overhead: 2 000 000 x 100 in double precision (two views of 50 features, 30 % missing, incomplete-view), rank 10, plain
 sweeps: in memory with two threads of BLAS against two worker processes of one thread each, in one run. Seconds a sweep
 are medians by the clock, and means of what all processors used, on which other work on the machine has less influence;
 the whole fit has reading, scaling, start and the closing step too.
 
-beyond: such data with twice as many features in Parquet parts on disk, read by two worker processes of 1 GiB each in
-every pass. Peak memory is that of the worker processes; one that is restarted would have another process number in the
-end.
+beyond: MVL-IV on such data with twice as many features in Parquet parts on disk, with two worker processes of 1 GiB
+each. Peak memory is that of the worker processes; one that is restarted would have another process number in the end.
+
+sparse-bdr: SparseBDR on 400 000 x 1000 in such parts (ten groups, two views of 500 features, 30 % of the samples lack
+one of them), rank 20, 20 sweeps, from reading to labels, with the same workers. Beside the workers' memory that of
+this process, where graph and embedding are.
 """
 
 from __future__ import annotations
@@ -36,13 +39,14 @@ import jella
 
 RESULTS = Path(__file__).parent / "results" / "dask.jsonl"
 RANK, SWEEPS, CHUNK = 10, 6, 50_000
-PART, FEW_SWEEPS = 25_000, 3  # of the data on disk
+PART, WIDE_PART, FEW_SWEEPS = 25_000, 5_000, 3  # of the data on disk
 #: the first is what Dask gives its workers by itself
 WORKER = {"MALLOC_TRIM_THRESHOLD_": "65536", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def timed_fit(X: Any, cpu: Callable[[], float] = time.process_time, sweeps: int = SWEEPS) -> dict[str, float]:
+def timed_fit(model: Any, X: Any, cpu: Callable[[], float] = time.process_time) -> dict[str, float]:
     """Seconds of a fit, of a sweep by the clock and of all processors, and the objective."""
+    sweeps = model.max_iter
     at: list[float] = []
     used: list[float] = []
 
@@ -51,7 +55,7 @@ def timed_fit(X: Any, cpu: Callable[[], float] = time.process_time, sweeps: int 
         if progress.n_iter in (1, sweeps):
             used.append(cpu())
 
-    model = jella.MVLIV(n_components=RANK, solver="basic", max_iter=sweeps, tol=0.0, callback=told)
+    model.set_params(tol=0.0, callback=told)
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -62,6 +66,10 @@ def timed_fit(X: Any, cpu: Callable[[], float] = time.process_time, sweeps: int 
         "sweep_cpu": (used[1] - used[0]) / (sweeps - 1),
         "objective": float(model.objective_[-2]),
     }
+
+
+def mvliv(sweeps: int) -> Any:
+    return jella.MVLIV(n_components=RANK, solver="basic", max_iter=sweeps)
 
 
 def cpu_of(client: Any) -> Callable[[], float]:
@@ -100,7 +108,7 @@ def overhead(n: int) -> dict[str, Any]:
     pieces = [make_part(number, size) for number, size in enumerate(sizes)]
     views = [np.concatenate([piece[v] for piece in pieces]) for v in range(2)]
     del pieces
-    memory = timed_fit(views)
+    memory = timed_fit(mvliv(SWEEPS), views)
     del views
     make = dask.delayed(make_part, pure=False, nout=2)
     with cluster() as local, Client(local) as client:
@@ -116,7 +124,7 @@ def overhead(n: int) -> dict[str, Any]:
         from distributed import wait
 
         wait(X)
-        chunked = timed_fit(list(X), cpu_of(client))
+        chunked = timed_fit(mvliv(SWEEPS), list(X), cpu_of(client))
     return {
         "what": f"MVL-IV, {n} x 100, two cores",
         "in_memory": memory,
@@ -133,20 +141,38 @@ def peak_bytes() -> tuple[int, int]:
     return os.getpid(), next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
-def write_part(folder: str, number: int, size: int) -> None:
+def twice_as_wide(number: int, n: int) -> list[np.ndarray]:
+    """Samples of one part with their features and noisy copies of these."""
+    rng = np.random.default_rng(number)
+    halves = zip(make_part(number, n), make_part(number, n), strict=True)
+    return [np.concatenate([left, right + rng.normal(size=right.shape)], axis=1) for left, right in halves]
+
+
+def wide_groups(number: int, n: int, width: int = 500) -> list[np.ndarray]:
+    """Samples of one part out of ten groups that all parts share, in two views with holes."""
+    rng, views = np.random.default_rng([1, number]), []
+    groups, lost = rng.integers(10, size=n), np.where(rng.random(n) < 0.3, rng.integers(2, size=n), -1)
+    for v in range(2):
+        shared = np.random.default_rng([0, v])
+        inner, spread = 2.0 * shared.normal(size=(10, 8)), shared.normal(size=(8, width))
+        X = (inner[groups] + rng.normal(size=(n, 8))) @ spread + rng.normal(size=(n, width))
+        X[lost == v] = np.nan
+        views.append(X)
+    return views
+
+
+def write_part(make: Callable[[int, int], list[np.ndarray]], folder: str, number: int, first: int, size: int) -> None:
     import pandas as pd
 
-    index = pd.RangeIndex(number * PART, number * PART + size)
-    twice = zip(make_part(number, size), make_part(number, size), strict=True)
-    for v, (left, right) in enumerate(twice):
-        view = np.concatenate([left, right + np.random.default_rng(number).normal(size=right.shape)], axis=1)
-        frame = pd.DataFrame(view, index=pd.Index(index.to_numpy(), name="sample")).add_prefix("x")
+    for v, view in enumerate(make(number, size)):
+        index = pd.Index(np.arange(first, first + size), name="sample")  # a range would not be a column of the file
+        frame = pd.DataFrame(view, index=index).add_prefix("x")
         place = Path(folder) / f"view{v}"
         place.mkdir(exist_ok=True)
         frame.to_parquet(place / f"part.{number:05d}.parquet", compression=None)
 
 
-def beyond(n: int) -> dict[str, Any]:
+def beyond(model: Any, make: Callable[[int, int], list[np.ndarray]], n: int, part: int) -> dict[str, Any]:
     """Data on disk, several times the memory of the workers."""
     import dask
     import dask.dataframe as dd
@@ -155,30 +181,42 @@ def beyond(n: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         with cluster(memory_limit="4GiB") as local, Client(local):
             write = dask.delayed(write_part, pure=False)
-            dask.compute(*[write(folder, number, size) for number, size in enumerate(parts_of(n, PART))])
+            sizes = parts_of(n, part)
+            dask.compute(*[write(make, folder, number, number * part, size) for number, size in enumerate(sizes)])
         with cluster(memory_limit="1GiB") as local, Client(local) as client:
             client.run(one_thread)
             before = {pid for pid, _ in client.run(peak_bytes).values()}
             X = {name: dd.read_parquet(f"{folder}/{name}", split_row_groups=False) for name in ("view0", "view1")}
-            figures = timed_fit(X, cpu_of(client), FEW_SWEEPS)
+            figures = timed_fit(model, X, cpu_of(client))
             after = dict(client.run(peak_bytes).values())
+    width = sum(view.shape[1] for view in make(0, 1))
     return {
-        "what": f"MVL-IV beyond memory, {n} x 200 in Parquet, two workers of 1 GiB",
-        "data_gib": n * 200 * 8 / 2**30,
+        "what": f"{type(model).__name__} beyond memory, {n} x {width} in Parquet, two workers of 1 GiB",
+        "data_gib": n * width * 8 / 2**30,
         **figures,
         "peak_worker_gib": max(after.values()) / 2**30,
+        "peak_client_gib": peak_bytes()[1] / 2**30,
         "restarted": len(before - set(after)),
     }
 
 
+def run(what: str, n: int | None) -> dict[str, Any]:
+    if what == "overhead":
+        return overhead(n or 2_000_000)
+    if what == "beyond":
+        return beyond(mvliv(FEW_SWEEPS), twice_as_wide, n or 2_000_000, PART)
+    return beyond(jella.SparseBDR(10, n_components=20, random_state=0), wide_groups, n or 400_000, WIDE_PART)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--what", nargs="+", default=["overhead", "beyond"], choices=["overhead", "beyond"])
+    kinds = ["overhead", "beyond", "sparse-bdr"]
+    parser.add_argument("--what", nargs="+", default=kinds, choices=kinds)
     parser.add_argument("--n", type=int, default=None)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     for what in options.what:
-        found = overhead(options.n or 2_000_000) if what == "overhead" else beyond(options.n or 2_000_000)
+        found = run(what, options.n)
         found["machine"] = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
         print(json.dumps(found, indent=1), flush=True)
         with options.out.open("a") as file:

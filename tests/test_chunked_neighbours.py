@@ -26,7 +26,7 @@ MODEL = jella.SparseBDR(3, n_neighbors=4, max_iter=5, random_state=0)
 def _small_tasks(monkeypatch):
     """Chunks of a few samples as they are, and tasks that hold about forty samples."""
     monkeypatch.setattr(read, "WORTH_A_TASK", 1)
-    monkeypatch.setattr(scheduler, "MOST_OF_TASK", 40 * 18 * 9)
+    monkeypatch.setattr(scheduler, "MOST_OF_TASK", 4 * 40 * 18 * 9)
     with dask.config.set(scheduler="sync"):
         yield
 
@@ -132,7 +132,7 @@ def test_frames_keep_their_names():
 def test_the_data_stay_on_the_workers(monkeypatch):
     """What comes back from Dask is a few numbers a sample, never the samples."""
     monkeypatch.setattr(jella.view_choice, "SAMPLE", 20)
-    monkeypatch.setattr(scheduler, "MOST_OF_TASK", 100 * 270 * 9)
+    monkeypatch.setattr(scheduler, "MOST_OF_TASK", 4 * 100 * 270 * 9)
     rng = np.random.default_rng(0)
     views = [rng.normal(size=(200, 150)), rng.normal(size=(200, 120))]
     views[0][:60] = np.nan
@@ -171,3 +171,23 @@ def test_a_model_that_needs_its_samples_is_not_saved_without_them(tmp_path):
     with pytest.raises(ValueError, match=r"got SparseBDR fitted on a Dask collection; keep its embedding_ and labels_"):
         model.save(tmp_path / "model.jella")
     assert not list(tmp_path.iterdir())
+
+
+def test_one_call_clusters_and_completes():
+    views = grouped("missing-view")
+    whole, found = jella.cluster(views, 3), jella.cluster(lazy(views), 3)
+    assert jella.metrics.adjusted_rand(np.asarray(found.labels), whole.labels) == 1.0
+    assert found.modularity == pytest.approx(whole.modularity)
+    assert repr(found).splitlines()[:-1] == repr(whole).splitlines()[:-1]  # but for the seconds
+    done, wanted = (jella.complete(X, estimate_error=False) for X in (lazy(views), views))
+    assert done.n_filled == wanted.n_filled
+    for ours, theirs in zip(done.views, wanted.views, strict=True):
+        np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-7)
+    with pytest.raises(ValueError, match="got a Dask collection; pass estimate_error=False"):
+        jella.complete(lazy(views))
+
+
+def test_what_needs_samples_in_memory_says_so():
+    views = lazy(grouped("missing-view"))
+    with pytest.raises(ValueError, match="expected samples in memory, got a Dask collection"):
+        jella.model_selection.select_rank(views)

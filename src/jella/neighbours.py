@@ -16,7 +16,7 @@ from jella.views.model import View, Views
 
 #: Up to this many samples every pair is looked at.
 EXACT = 20_000
-#: Bytes of a block of distances, of which there are two; the factors of the candidates take at most eight of them.
+#: Bytes of a block of distances, of which there are two; the factors of the candidates take eight of them at most.
 BLOCK_BYTES = 2**25
 #: Cells that are searched for the neighbours of each sample, its own included.
 PROBES = 24
@@ -194,8 +194,11 @@ class _Factors:
 class Search:
     """The exact search of some candidates for the neighbours of some rows."""
 
-    def __init__(self, base: Views, asked: Views, n_neighbors: int, exclude_self: bool) -> None:
+    def __init__(
+        self, base: Views, asked: Views, n_neighbors: int, exclude_self: bool, tile_bytes: int = 8 * BLOCK_BYTES
+    ) -> None:
         self.base, self.asked, self.q, self.exclude_self = base, asked, n_neighbors, exclude_self
+        self.tile_bytes = tile_bytes
         both = list(zip(base, asked, strict=True))
         self.by_entry = [not (a.is_rowwise and b.is_rowwise) for a, b in both]
         self.sparse = [
@@ -215,7 +218,7 @@ class Search:
         if self.q == 0:
             return distances, indices
         itemsize = self.dtype.itemsize
-        tiles = list(row_blocks(len(candidates), self.width * itemsize, 8 * BLOCK_BYTES))
+        tiles = list(row_blocks(len(candidates), self.width * itemsize, self.tile_bytes))
         centres = self._centres(candidates[tiles[0]])
         held = self._factors(self.base, candidates, centres) if len(tiles) == 1 else None
         for block in row_blocks(len(rows), len(candidates) * itemsize, block_bytes):

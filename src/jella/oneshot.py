@@ -13,7 +13,7 @@ from jella.arrays import Array, to_numpy
 from jella.methods.sparse_bdr import SparseBDR
 from jella.model_selection.against_mean import Errors, errors_against_mean
 from jella.spectral import modularity
-from jella.views import Views, read_views
+from jella.views import is_chunked, read_views
 
 #: cluster sizes that a repr lists
 SHOWN_SIZES = 10
@@ -164,7 +164,7 @@ def cluster(
 
     Parameters
     ----------
-    views : 2-D array, list, tuple or dict of arrays, DataFrames or SciPy sparse arrays
+    views : 2-D array, list, tuple or dict of arrays, DataFrames, SciPy sparse arrays or Dask collections
         Samples in rows. NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
         Not modified.
     n_clusters : int, optional
@@ -199,7 +199,8 @@ def cluster(
     """
     begin = perf_counter()
     model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
-    known = model.labels_[model.labels_ >= 0]
+    labels = np.asarray(model.labels_)
+    known = labels[labels >= 0]
     return Clustering(
         labels=model.labels_,
         embedding=model.embedding_,
@@ -208,7 +209,7 @@ def cluster(
         sample_names=model.sample_names_in_,
         modularity=modularity(model.graph_ + model.graph_.T, known),
         model=model,
-        n_missing=_n_missing(read_views(views, observed)),
+        n_missing=_n_missing(views, observed),
         seconds=perf_counter() - begin,
         _views=views,
         _observed=observed,
@@ -225,7 +226,7 @@ def complete(
 
     Parameters
     ----------
-    views : 2-D array, list, tuple or dict of arrays, DataFrames or SciPy sparse arrays
+    views : 2-D array, list, tuple or dict of arrays, DataFrames, SciPy sparse arrays or Dask collections
         Samples in rows. NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
         Not modified.
     observed : as views, of booleans, optional
@@ -260,9 +261,14 @@ def complete(
       ... sweeps, ... s
     """
     begin = perf_counter()
+    if estimate_error and is_chunked(views):
+        raise ValueError(
+            "expected samples in memory to estimate the error of a completion, got a Dask collection; pass "
+            "estimate_error=False"
+        )
     model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
     completed = model.complete(views, observed=observed)
-    lacking, left = _n_missing(read_views(views, observed)), len(model.dropped_)
+    lacking, left = _n_missing(views, observed), len(model.dropped_)
     widths = dict(zip(model.view_names_in_, model._schema.n_features, strict=True))
     ours, means = _errors(model, views, observed) if estimate_error else (None, None)
     return Completion(
@@ -284,7 +290,14 @@ def _errors(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | 
         raise ValueError(f"the error cannot be estimated: {error}; or pass estimate_error=False") from error
 
 
-def _n_missing(views: Views) -> dict[str, int]:
+def _n_missing(X: Any, observed: Any) -> dict[str, int]:
+    views: Any
+    if is_chunked(X):
+        from jella.chunked.read import read_chunked
+
+        views = read_chunked(X, observed)
+    else:
+        views = read_views(X, observed)
     return {view.name: view.n_samples * view.n_features - view.n_observed() for view in views}
 
 

@@ -11,12 +11,12 @@ import dask
 import numpy as np
 
 from jella.chunked.scheduler import added, bytes_a_task, compute, n_threads
-from jella.chunked.store import opened
+from jella.chunked.store import Stored, opened
 from jella.chunked.views import ChunkedViews
 from jella.views.model import Views
 
-#: requests that are worked on in one pass for every thread: where chunks are kept, and where a pass reads them again
-AT_ONCE_KEPT, AT_ONCE_READ = 4, 1
+#: requests that are worked on in one pass for every thread, where chunks are in memory; elsewhere one
+AT_ONCE_KEPT = 2
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def worked_on(
     A few requests at a time, so that memory holds no more than their samples. Where chunks are not kept every such pass
     reads them again.
     """
-    share = AT_ONCE_KEPT if all(source.is_kept for source in sources) else AT_ONCE_READ
-    at_once = share * n_threads()
+    in_memory = all(source.is_kept and source.folder is None for source in sources)
+    at_once = n_threads() * (AT_ONCE_KEPT if in_memory else 1)
     for first in range(0, len(requests), at_once):
         work = dask.delayed(partial(_work, function), pure=False, traverse=False)
         tasks = [
@@ -68,13 +68,12 @@ def fetched(views: ChunkedViews, rows: np.ndarray) -> Any:
     """Some samples, in ascending order, as delayed Views: only they leave the workers that have them."""
     ends = np.cumsum(views.lengths)
     cuts = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    parts = zip(views.chunks, cuts, ends, views.lengths, strict=True)
+    wanted = [(chunk, cut - (end - length)) for chunk, cut, end, length in parts if cut.size]
     then = _as_is(views.then)
-    pieces = [
-        _PIECE(chunk, cut - (end - length), then)
-        for chunk, cut, end, length in zip(views.chunks, cuts, ends, views.lengths, strict=True)
-        if cut.size
-    ]
-    return _JOINED(pieces)
+    if isinstance(views.chunks[0], Stored):
+        return _OUT_OF_FILES(_as_is(wanted), then)
+    return _JOINED([_PIECE(chunk, local, then) for chunk, local in wanted])
 
 
 def brought(views: ChunkedViews, rows: np.ndarray) -> Views:
@@ -82,10 +81,10 @@ def brought(views: ChunkedViews, rows: np.ndarray) -> Views:
     return compute([fetched(views, rows)])[0]
 
 
-def most_rows(*sources: ChunkedViews) -> int:
-    """Samples that one task may hold."""
-    bytes_a_row = max(source.n_features for source in sources) * (np.dtype(sources[0].dtype).itemsize + 1)
-    return max(int(bytes_a_task() / bytes_a_row), 2)
+def most_rows(views: ChunkedViews, copies: int) -> int:
+    """Samples that a task may hold that has so many copies of them at the same time."""
+    bytes_a_row = views.n_features * (np.dtype(views.dtype).itemsize + 1)
+    return max(int(bytes_a_task() / (copies * bytes_a_row)), 2)
 
 
 def stretches(order: np.ndarray, needed: np.ndarray, most: int, n_parts: int = 1) -> Iterator[np.ndarray]:
@@ -121,4 +120,9 @@ def _joined(parts: list[Views]) -> Views:
     return parts[0] if len(parts) == 1 else Views.joined(parts)
 
 
+def _out_of_files(wanted: Sequence[tuple[Stored, np.ndarray]], then: tuple[Callable[[Views], Views], ...]) -> Views:
+    return _joined([_piece(chunk, rows, then) for chunk, rows in wanted])
+
+
 _PIECE, _JOINED = dask.delayed(_piece, pure=False), dask.delayed(_joined, pure=False)
+_OUT_OF_FILES = dask.delayed(_out_of_files, pure=False)

@@ -18,6 +18,9 @@ from jella.filled import NeighbourFilled
 from jella.lending import lent_entries, lent_residual, lent_rows, product
 from jella.views.model import Views
 
+#: copies of the samples that tasks have at the same time
+LENDING, FILLING = 4, 6
+
 
 def lent_embedding_in_chunks(
     views: Any, W: np.ndarray, donors: np.ndarray, lenders: ChunkedViews, bases: Sequence[np.ndarray], *, in_turn: bool
@@ -50,7 +53,7 @@ def _lent_entries(
     which: Sequence[int],
 ) -> np.ndarray:
     in_chunks = isinstance(views, ChunkedViews)
-    owns = list(stretches(locality_order(W), donors, most_rows(lenders), n_threads()))
+    owns = list(stretches(locality_order(W), donors, most_rows(lenders, LENDING), n_threads()))
     requests = []
     for own in owns:
         wanted, local = _local(donors[own])
@@ -73,7 +76,7 @@ def lent_residual_in_chunks(
     view: ChunkedView, W: np.ndarray, neighbours: sparse.csr_array, U: np.ndarray
 ) -> np.ndarray:
     """As `lent_residual`, for samples of the fit in chunks; the samples asked for are in memory."""
-    lenders, most = view.owner.only(view.position), most_rows(view.owner)
+    lenders, most = view.owner.only(view.position), most_rows(view.owner, LENDING)
     owns = np.array_split(np.arange(neighbours.shape[0]), max(-(-2 * neighbours.nnz // most), 1))
     requests = []
     for own in owns:
@@ -108,7 +111,7 @@ def filled_times(
 def _to_fill(views: ChunkedViews, graph: sparse.csr_array) -> tuple[list[np.ndarray], list[Request]]:
     """Stretches of samples, and requests for them and their neighbours."""
     needed = _padded(graph)
-    most = most_rows(views)
+    most = most_rows(views, FILLING)
     small = views.n_samples <= most // 2
     order = np.arange(views.n_samples) if small else locality_order(views.gathered(Projection.of(views, 0)))
     owns = list(stretches(order, needed, most, n_threads()))

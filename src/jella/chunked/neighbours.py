@@ -15,6 +15,10 @@ from jella.chunked.views import ChunkedViews
 from jella.neighbours import EXACT, PROBES, Search
 from jella.views.model import Views
 
+#: of the samples that a search holds: they, what they are made from, and factors of some of them
+COPIES = 3
+#: bytes of the factors of candidates
+TILE_BYTES = 2**26
 #: a sample whose neighbours are looked for, and where: rows of the queries and of the samples
 Job = tuple[np.ndarray, np.ndarray]
 
@@ -59,7 +63,7 @@ class _Jobs:
             self.distances[rows], self.indices[rows] = np.inf, -1
         if self.q == 0:
             return
-        packs = list(_packed(jobs, most_rows(self.base), n_threads()))
+        packs = list(_packed(jobs, most_rows(self.base, COPIES), n_threads()))
         in_chunks = isinstance(self.queries, ChunkedViews)
         sources = [self.base, self.queries] if in_chunks else [self.base]
         requests = [self._request(pack, in_chunks) for pack in packs]
@@ -91,7 +95,7 @@ class _Jobs:
 def _search(
     q: int, exclude_self: bool, base: Views, asked: Views | None, jobs: Sequence[Job]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    search = Search(base, base if asked is None else asked, q, exclude_self)
+    search = Search(base, base if asked is None else asked, q, exclude_self, TILE_BYTES)
     return [search(rows, where, CELL_BLOCK_BYTES) for rows, where in jobs]
 
 

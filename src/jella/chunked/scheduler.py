@@ -19,8 +19,8 @@ POLL, GRACE = 2.0, 30.0
 AT_ONCE = 8
 #: prepared chunks are kept where they take no more than this share of the memory
 SHARE = 0.4
-#: samples that a task brings together take at most this share of the memory that its thread has, and so many bytes
-SHARE_OF_TASK, MOST_OF_TASK = 0.1, 2**27
+#: a task that brings samples together takes at most this share of the memory that its thread has, and so many bytes
+SHARE_OF_TASK, MOST_OF_TASK = 0.3, 2**29
 #: rows of an embedding travel in the graph, so that the loss of a worker loses none; no warning of its size
 UNLIMITED = "1 PiB"
 
@@ -117,7 +117,7 @@ def _memory() -> float:
 
 
 def bytes_a_task() -> float:
-    """Bytes of the samples that one task may bring together."""
+    """Bytes that one task may take."""
     client = active_client()
     shares = [_memory() / n_threads()] if client is None else client.run_on_scheduler(_by_thread)
     return min([MOST_OF_TASK, *(SHARE_OF_TASK * share for share in shares if share > 0)])

@@ -91,6 +91,8 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
     first_row : int, default=0
         What messages call the first row, where these samples follow others.
     """
+    if is_chunked(X):
+        raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
     names, raws = split(X, schema)
     masks = [None] * len(raws) if observed is None else split_observed(observed, names, is_single(X))
     frames = [_read_one(raw, mask, name, first_row) for raw, mask, name in zip(raws, masks, names, strict=True)]
