@@ -173,6 +173,18 @@ def test_positions_name_the_samples_of_labels(capfd, plain, tmp_path, address):
     assert pd.read_parquet(out / "labels")["sample"].tolist() == list(range(N))
 
 
+def test_the_recommended_method_needs_no_name_and_leaves_no_model(capfd, plain, tmp_path, address):
+    out = tmp_path / "out"
+    words = ("cluster", plain / "parts", "-k", 3, "--set", "max_iter=2", "--dask", address, "-o", out, "--no-report")
+    code, text, _ = run(capfd, *words)
+    assert code == 0
+    assert text.splitlines()[0].endswith("by SparseBDR")
+    assert text.strip().endswith("no model.jella: the model needs the samples of its fit, which stay where they are")
+    assert not (out / "model.jella").exists()
+    assert pd.read_parquet(out / "labels")["sample"].tolist() == list(range(N))
+    assert not pd.read_parquet(out / "completed" / "pixels").isna().any(axis=None)
+
+
 def test_workers_of_this_machine_come_and_go_without_a_trace(capfd, plain, tmp_path):
     handler, disabled = signal.getsignal(signal.SIGINT), logging.root.manager.disable
     words = ("cluster", plain / "parts", "-k", 3, *FIT, "--dask", "-o", tmp_path / "out", "--quiet", "--json")

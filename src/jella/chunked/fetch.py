@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -11,12 +11,13 @@ import dask
 import numpy as np
 
 from jella.chunked.scheduler import added, bytes_a_task, compute, n_threads
-from jella.chunked.store import Stored, opened
+from jella.chunked.store import InFiles, Stored, opened
 from jella.chunked.views import ChunkedViews
-from jella.views.model import Views
+from jella.views.model import Views, joined_masks
 
-#: requests that are worked on in one pass for every thread, where chunks are in memory; elsewhere one
-AT_ONCE_KEPT = 2
+#: requests that every thread has in one pass: of chunks in files, where no more than one is in memory, of chunks in
+#: memory, and of those that are read again in every pass
+IN_FILES, IN_MEMORY, READ_AGAIN = 16, 2, 1
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ def worked_on(
     A few requests at a time, so that memory holds no more than their samples. Where chunks are not kept every such pass
     reads them again.
     """
-    in_memory = all(source.is_kept and source.folder is None for source in sources)
-    at_once = n_threads() * (AT_ONCE_KEPT if in_memory else 1)
+    at_once = n_threads() * min(_at_once(source) for source in sources)
     for first in range(0, len(requests), at_once):
         work = dask.delayed(partial(_work, function), pure=False, traverse=False)
         tasks = [
@@ -60,25 +60,31 @@ def worked_on(
         yield from compute(tasks if combine is None else [added(tasks, partial(reduce, combine))])
 
 
-def _work(function: Callable[..., Any], *fetched: Views, values: tuple[Any, ...]) -> Any:
-    return function(*fetched, *values)
+def _at_once(views: ChunkedViews) -> int:
+    if isinstance(views.chunks[0], Stored):
+        return IN_FILES
+    return IN_MEMORY if views.is_kept else READ_AGAIN
+
+
+def _work(function: Callable[..., Any], *fetched: Any, values: tuple[Any, ...]) -> Any:
+    return function(*[opened(rows) for rows in fetched], *values)
 
 
 def fetched(views: ChunkedViews, rows: np.ndarray) -> Any:
-    """Some samples, in ascending order, as delayed Views: only they leave the workers that have them."""
+    """Some samples, in ascending order: delayed Views, or where they are in files; only they leave the workers."""
     ends = np.cumsum(views.lengths)
     cuts = np.split(rows, np.searchsorted(rows, ends[:-1]))
     parts = zip(views.chunks, cuts, ends, views.lengths, strict=True)
     wanted = [(chunk, cut - (end - length)) for chunk, cut, end, length in parts if cut.size]
-    then = _as_is(views.then)
     if isinstance(views.chunks[0], Stored):
-        return _OUT_OF_FILES(_as_is(wanted), then)
+        return _as_is(RowsInFiles(tuple(wanted), views.then))
+    then = _as_is(views.then)
     return _JOINED([_PIECE(chunk, local, then) for chunk, local in wanted])
 
 
 def brought(views: ChunkedViews, rows: np.ndarray) -> Views:
     """Some samples in memory, here."""
-    return compute([fetched(views, rows)])[0]
+    return opened(compute([fetched(views, rows)])[0])
 
 
 def most_rows(views: ChunkedViews, copies: int) -> int:
@@ -120,9 +126,29 @@ def _joined(parts: list[Views]) -> Views:
     return parts[0] if len(parts) == 1 else Views.joined(parts)
 
 
-def _out_of_files(wanted: Sequence[tuple[Stored, np.ndarray]], then: tuple[Callable[[Views], Views], ...]) -> Views:
-    return _joined([_piece(chunk, rows, then) for chunk, rows in wanted])
+@dataclass(frozen=True)
+class RowsInFiles(InFiles):
+    """Some samples of chunks in files, and what becomes of them."""
+
+    wanted: tuple[tuple[Stored, np.ndarray], ...]
+    then: tuple[Callable[[Views], Views], ...]
+
+    def open(self) -> Views:
+        """As `_joined`, with no more than one piece beside the result in memory."""
+        lengths = [rows.size for _, rows in self.wanted]
+        starts = np.cumsum([0, *lengths])
+        values: list[np.ndarray] = []
+        masks: list[list[np.ndarray]] = []
+        for number, (chunk, rows) in enumerate(self.wanted):
+            piece = _piece(chunk, rows, self.then)
+            if not values:
+                values = [np.empty((starts[-1], view.n_features), dtype=view.X.dtype) for view in piece]
+                masks = [[] for _ in piece]
+            for view, X, seen in zip(piece, values, masks, strict=True):
+                X[starts[number] : starts[number + 1]] = view.X
+                seen.append(view.mask)
+        both = zip(piece, values, masks, strict=True)
+        return Views(tuple(replace(view, X=X, mask=joined_masks(seen, lengths)) for view, X, seen in both))
 
 
 _PIECE, _JOINED = dask.delayed(_piece, pure=False), dask.delayed(_joined, pure=False)
-_OUT_OF_FILES = dask.delayed(_out_of_files, pure=False)

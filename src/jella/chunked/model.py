@@ -16,6 +16,7 @@ from jella.chunked.fetch import fetched
 from jella.chunked.read import Source, read_chunked, read_source
 from jella.chunked.scheduler import n_threads
 from jella.chunked.start import CLUSTERED
+from jella.chunked.store import opened
 from jella.chunked.views import ChunkedViews
 from jella.views.frames import is_frame
 from jella.views.model import Views
@@ -116,7 +117,7 @@ def _complete_near(model: Any, views: dict[str, Any], masks: Any, rows: tuple[An
     W, near, fitted = rows
     X, observed = _as_fitted(model, views)[0], _as_fitted(model, masks)[0]
     read = model._read(X, observed, reset=False)
-    expected = model._expected_near(W, near, lenders, fitted)
+    expected = model._expected_near(W, near, opened(lenders), fitted)
     return _by_name(model, views, model._completed(X, read, expected))
 
 

@@ -20,7 +20,7 @@ AT_ONCE = 8
 #: prepared chunks are kept where they take no more than this share of the memory
 SHARE = 0.4
 #: a task that brings samples together takes at most this share of the memory that its thread has, and so many bytes
-SHARE_OF_TASK, MOST_OF_TASK = 0.3, 2**29
+SHARE_OF_TASK, MOST_OF_TASK = 0.25, 2**29
 #: rows of an embedding travel in the graph, so that the loss of a worker loses none; no warning of its size
 UNLIMITED = "1 PiB"
 

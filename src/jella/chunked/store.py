@@ -35,8 +35,16 @@ class Folder:
         return all(seen) and n_bytes <= (1.0 - FREE) * shutil.disk_usage(self.path).free
 
 
+class InFiles:
+    """Samples that lie in files until a task opens them."""
+
+    def open(self) -> Views:
+        """The samples, in memory or read as they are used."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Stored:
+class Stored(InFiles):
     """A chunk in files: what is known of it beside the values."""
 
     stem: str
@@ -57,7 +65,7 @@ class Stored:
     @classmethod
     def write(cls, stem: str, views: Views) -> Stored:
         """Write a chunk to files whose names begin so."""
-        stored = cls(stem, replace(views, items=tuple(_known(view) for view in views)))
+        stored = cls(stem, Views(tuple(_known(view) for view in views)))
         for number, view in enumerate(views):
             _write(stored._file("values", number), np.asarray(view.X))
             if not view.is_rowwise:
@@ -73,13 +81,14 @@ def stored(chunks: Sequence[Any], folder: Folder) -> list[Stored]:
 
 
 def opened(chunk: Any) -> Views:
-    """A chunk, out of its files where it has some."""
-    return chunk.open() if isinstance(chunk, Stored) else chunk
+    """Samples, out of their files where they have some."""
+    return chunk.open() if isinstance(chunk, InFiles) else chunk
 
 
 def _known(view: View) -> View:
-    """A view without what goes to files."""
-    return replace(view, X=np.empty((0, 0)), mask=view.mask if view.is_rowwise else np.empty((0, 2), dtype=bool))
+    """A view without what goes to files, or is known of all chunks."""
+    mask = view.mask if view.is_rowwise else np.empty((0, 2), dtype=bool)
+    return replace(view, X=np.empty((0, 0)), mask=mask, feature_names=None)
 
 
 def _read(path: str) -> np.ndarray:

@@ -113,11 +113,8 @@ class View:
     @classmethod
     def joined(cls, parts: Sequence[View]) -> View:
         """Samples of the same view after each other, dense ones in NumPy."""
-        X = np.concatenate([part.X for part in parts])
-        width = max(int(part.mask.shape[1]) for part in parts)
-        masks = [np.broadcast_to(part.mask, (part.n_samples, width)) for part in parts]
-        complete = all(part.is_complete for part in parts)
-        return replace(parts[0], X=X, mask=parts[0].mask if complete else np.concatenate(masks))
+        X, masks = np.concatenate([part.X for part in parts]), [part.mask for part in parts]
+        return replace(parts[0], X=X, mask=joined_masks(masks, [part.n_samples for part in parts]))
 
 
 @dataclass(frozen=True)
@@ -229,6 +226,14 @@ class Views:
     def label(self, row: int) -> str:
         """How a message calls a sample: its name where it has one, else its position."""
         return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
+
+
+def joined_masks(masks: Sequence[np.ndarray], lengths: Sequence[int]) -> np.ndarray:
+    """Masks of samples after each other, so many each, in the smallest shape that tells all."""
+    if all(mask.shape == (1, 1) and mask[0, 0] for mask in masks):
+        return masks[0]
+    width = max(mask.shape[1] for mask in masks)
+    return np.concatenate([np.broadcast_to(mask, (n, width)) for mask, n in zip(masks, lengths, strict=True)])
 
 
 def _rows(array: Array, rows: np.ndarray) -> Array:
