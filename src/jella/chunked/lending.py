@@ -94,7 +94,7 @@ def filled_gram(views: ChunkedViews, graph: sparse.csr_array, means: Sequence[np
     """FᵀF of the views filled from neighbours, F (n, Σ d_v)."""
     _, requests = _to_fill(views, graph)
     sums = worked_on(partial(_gram_of_filled, means), [views], requests, combine=operator.add)
-    return sum(sums)
+    return sum(sums, start=views.reduce(_gram_of_complete))
 
 
 def filled_times(
@@ -102,19 +102,19 @@ def filled_times(
 ) -> np.ndarray:
     """F V of the views filled from neighbours, (n, r)."""
     owns, requests = _to_fill(views, graph)
-    out = np.empty((views.n_samples, V.shape[1]), dtype=views.dtype)
+    out = views.gathered(partial(_times, V))  # right where nothing is missing
     for own, rows in zip(owns, worked_on(partial(_filled_times, means, V), [views], requests), strict=True):
         out[own] = rows
     return out
 
 
 def _to_fill(views: ChunkedViews, graph: sparse.csr_array) -> tuple[list[np.ndarray], list[Request]]:
-    """Stretches of samples, and requests for them and their neighbours."""
-    needed = _padded(graph)
+    """Stretches of samples that lack something, and requests for them and their neighbours."""
+    needed, lacking = _padded(graph), views.gathered(lacks_something)
     most = most_rows(views, FILLING)
     small = views.n_samples <= most // 2
     order = np.arange(views.n_samples) if small else locality_order(views.gathered(Projection.of(views, 0)))
-    owns = list(stretches(order, needed, most, n_threads()))
+    owns = list(stretches(order[lacking[order]], needed, most, n_threads()))
     requests = []
     for own in owns:
         wanted = np.union1d(own, needed[own][needed[own] >= 0])
@@ -123,6 +123,24 @@ def _to_fill(views: ChunkedViews, graph: sparse.csr_array) -> tuple[list[np.ndar
         edges = (local.data, (places[local.coords[0]], local.coords[1]))
         requests.append(Request((wanted,), (places, sparse.csr_array(edges, shape=(wanted.size, wanted.size)))))
     return owns, requests
+
+
+def lacks_something(views: Views) -> np.ndarray:
+    """Which samples lack an entry or a view, (n,)."""
+    return np.any([~np.broadcast_to(view.mask.all(axis=1), (view.n_samples,)) for view in views], axis=0)
+
+
+def _gram_of_complete(views: Views) -> np.ndarray:
+    X = _side_by_side(views)[~lacks_something(views)]
+    return np.asarray(X.T @ X)
+
+
+def _times(V: np.ndarray, views: Views) -> np.ndarray:
+    return _side_by_side(views) @ V
+
+
+def _side_by_side(views: Views) -> np.ndarray:
+    return np.concatenate([view.X for view in views], axis=1)
 
 
 def _filled(means: Sequence[np.ndarray], views: Views, places: np.ndarray, graph: sparse.csr_array) -> np.ndarray:

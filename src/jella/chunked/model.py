@@ -13,13 +13,13 @@ from scipy import sparse
 
 from jella.chunked.by_chunk import ByChunk
 from jella.chunked.fetch import fetched
+from jella.chunked.lending import lacks_something
 from jella.chunked.read import Source, read_chunked, read_source
 from jella.chunked.scheduler import n_threads
 from jella.chunked.start import CLUSTERED
 from jella.chunked.store import opened
 from jella.chunked.views import ChunkedViews
 from jella.views.frames import is_frame
-from jella.views.model import Views
 from jella.views.read import is_dask, split
 from jella.views.write import put_back
 
@@ -94,7 +94,7 @@ def _with_neighbours(model: Any, X: Any, observed: Any, source: Source) -> tuple
     """Chunks completed with what samples of the fit lend; who lends is found now, what they lend when asked for."""
     views = read_chunked(X, observed, model._schema)
     W, fitted = model._embed(views), model.result_.blocks.embedding
-    lacking = views.gathered(_lacks_something)
+    lacking = views.gathered(lacks_something)
     near = sparse.csr_array(sparse.diags_array(lacking.astype(W.dtype)) @ model._neighbours_of(W))
     near.eliminate_zeros()
     light, call = dask.delayed(model._without_samples(), pure=False), dask.delayed(_complete_near, pure=False)
@@ -106,11 +106,6 @@ def _with_neighbours(model: Any, X: Any, observed: Any, source: Source) -> tuple
         rows = dask.delayed((W[first : first + length], asked[:, wanted], fitted[wanted]), pure=False, traverse=False)
         chunks.append(call(light, own, masks, rows, fetched(lenders, wanted)))
     return tuple(chunks)
-
-
-def _lacks_something(views: Views) -> np.ndarray:
-    lacks = [~np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1])).all(axis=1) for view in views]
-    return np.any(lacks, axis=0)
 
 
 def _complete_near(model: Any, views: dict[str, Any], masks: Any, rows: tuple[Any, ...], lenders: Any) -> Any:
