@@ -119,7 +119,7 @@ def _as_is(value: Any) -> Any:
 
 
 def _piece(views: Any, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
-    return reduce(lambda done, step: step(done), then, opened(views).take(rows))
+    return reduce(lambda done, step: step(done), then, opened(views.take(rows)))
 
 
 def _joined(parts: list[Views]) -> Views:

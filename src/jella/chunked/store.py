@@ -45,15 +45,21 @@ class InFiles:
 
 @dataclass(frozen=True)
 class Stored(InFiles):
-    """A chunk in files: what is known of it beside the values."""
+    """A chunk in files, or some of its samples: what is known of it beside the values."""
 
     stem: str
     views: Views  # with arrays of no rows where there is a file
+    rows: np.ndarray | None = None  # the samples, if not all
+
+    def take(self, rows: np.ndarray) -> Stored:
+        """Some of the samples; nothing is read."""
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     def open(self) -> Views:
-        """The chunk; values are read as they are used."""
+        """The samples; where they are all, values are read as they are used."""
         items = [self._opened(number, view) for number, view in enumerate(self.views)]
-        return replace(self.views, items=tuple(items))
+        views = Views(tuple(items))
+        return views if self.rows is None else views.take(self.rows)
 
     def _opened(self, number: int, view: View) -> View:
         X = _read(self._file("values", number))

@@ -14,7 +14,7 @@ from dask.graph_manipulation import clone
 
 from jella.chunked.by_chunk import ByChunk
 from jella.chunked.scheduler import added, compute, fits, keep, keep_and_compute
-from jella.chunked.store import Folder, opened, stored
+from jella.chunked.store import Folder, Stored, opened, stored
 from jella.views.frames import label
 from jella.views.model import View, Views
 
@@ -210,14 +210,14 @@ class ChunkedViews:
     def take(self, kept: np.ndarray) -> ChunkedViews:
         """The samples that are kept, (n,) booleans; before anything else is done to the chunks."""
         cuts = np.split(kept, np.cumsum(self.lengths)[:-1])
-        chosen = dask.delayed(_take, pure=False)
-        chunks = tuple(chosen(chunk, rows) for chunk, rows in zip(self.chunks, cuts, strict=True) if rows.any())
+        parts = [(chunk, np.flatnonzero(rows)) for chunk, rows in zip(self.chunks, cuts, strict=True) if rows.any()]
+        in_files = isinstance(self.chunks[0], Stored)
+        chunks = tuple(chunk.take(rows) if in_files else _TAKE(chunk, rows) for chunk, rows in parts)
         lengths = tuple(int(rows.sum()) for rows in cuts if rows.any())
         facts = replace(self.facts, presence=self.facts.presence[kept])
         names = None if self.sample_names is None else self.sample_names[kept]
-        return replace(
-            self, chunks=chunks, lengths=lengths, layout=lengths, facts=facts, sample_names=names, is_kept=False
-        )
+        changed = replace(self, chunks=chunks, lengths=lengths, layout=lengths, is_kept=in_files)
+        return replace(changed, facts=facts, sample_names=names)
 
     # over chunks
 
@@ -347,6 +347,8 @@ def _some(function: Callable[..., np.ndarray], every: int, views: Views, *rows: 
     return function(views, *rows)[::every]
 
 
-def _take(views: Any, rows: np.ndarray) -> Views:
-    views = opened(views)
-    return views if rows.all() else views.take(np.flatnonzero(rows))
+def _take(views: Views, rows: np.ndarray) -> Views:
+    return views if rows.size == views.n_samples else views.take(rows)
+
+
+_TAKE = dask.delayed(_take, pure=False)
