@@ -165,6 +165,22 @@ def test_what_memory_does_not_hold_is_kept_in_files_as_long_as_the_model_is(name
     assert not list(tmp_path.iterdir())
 
 
+def test_some_samples_of_chunks_in_files_are_read_alone(monkeypatch, tmp_path):
+    import jella.chunked.scheduler
+    from jella.chunked.fetch import brought
+    from jella.chunked.store import Stored
+
+    monkeypatch.setattr(jella.chunked.scheduler, "SHARE", 0.0)
+    views, kept = grouped("incomplete-view"), np.arange(60) % 3 > 0
+    with dask.config.set({"temporary-directory": str(tmp_path)}):
+        some = jella.chunked.read.read_chunked(lazy(views)).take(kept)
+        assert all(isinstance(chunk, Stored) for chunk in some.chunks)
+        rows = np.array([0, 3, 17, 39])
+        for view, raw in zip(brought(some.take(np.arange(40) > 0), rows[1:] - 1), views, strict=True):
+            wanted = raw[kept][rows[1:]]
+            np.testing.assert_array_equal(np.where(view.mask, view.X, np.nan), wanted)
+
+
 def test_without_room_for_files_chunks_are_computed_in_every_pass(monkeypatch, tmp_path):
     import jella.chunked.scheduler
     import jella.chunked.store
