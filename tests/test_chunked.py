@@ -87,9 +87,10 @@ def test_chunks_give_what_memory_gives(name, setting):
 @pytest.mark.parametrize(
     "chunks", [(1, 1, 1), (60, 60, 60), ((7, 40, 13), (50, 10), (20, 20, 20)), ((0, 50, 0, 10), 1, 9)]
 )
-def test_the_layout_of_chunks_does_not_matter(chunks):
+@pytest.mark.parametrize("name", ["MVLIV", "SparseBDR"])
+def test_the_layout_of_chunks_does_not_matter(chunks, name):
     views = grouped("incomplete-view")
-    whole, chunked = (jella.MVLIV(3, max_iter=4).fit(X) for X in (views, lazy(views, chunks)))
+    whole, chunked = (clone(METHODS[name]).fit(X) for X in (views, lazy(views, chunks)))
     same(chunked, whole)
 
 
@@ -367,7 +368,7 @@ def test_wrong_input_gets_a_sentence():
 
 def test_processes_give_the_same():
     views = grouped("incomplete-view")
-    whole = clone(METHODS["PVC"]).fit(views)
     pool = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
     with pool, dask.config.set(scheduler="processes", pool=pool):
-        same(clone(METHODS["PVC"]).fit(lazy(views)), whole)
+        for name in ("PVC", "SparseBDR"):
+            same(clone(METHODS[name]).fit(lazy(views)), clone(METHODS[name]).fit(views))
