@@ -111,8 +111,11 @@ def test_samples_without_anything_are_dropped_and_completed_by_nothing():
     whole, chunked = clone(model).fit(views), clone(model).fit(lazy(views))
     np.testing.assert_allclose(np.asarray(chunked.embedding_), whole.embedding_, atol=1e-7)
     assert np.flatnonzero(np.asarray(chunked.labels_) == -1).tolist() == chunked.dropped_ == [3, 40]
-    for ours, theirs in zip(chunked.complete(lazy(views)), whole.complete(views), strict=True):
-        np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-7)
+    nobody = [np.full((1, view.shape[1]), np.nan) for view in views]
+    for X in (views, nobody):
+        for given in (X, lazy(X)):
+            for ours, theirs in zip(chunked.complete(given), whole.complete(X), strict=True):
+                np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-7)
 
 
 def test_frames_keep_their_names():

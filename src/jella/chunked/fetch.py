@@ -113,6 +113,12 @@ def stretches(order: np.ndarray, needed: np.ndarray, most: int, n_parts: int = 1
                 yield np.sort(own)
 
 
+def named(indices: np.ndarray) -> np.ndarray:
+    """The samples that indices name, ascending, -1 for none; at least one, so that there is something to fetch."""
+    found = np.unique(indices[indices >= 0])
+    return found if found.size else np.zeros(1, dtype=np.intp)
+
+
 def _as_is(value: Any) -> Any:
     """A value as one node of a graph, which Dask does not look into."""
     return dask.delayed(value, pure=False, traverse=False)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.cells import Projection, locality_order
-from jella.chunked.fetch import Request, most_rows, stretches, worked_on
+from jella.chunked.fetch import Request, most_rows, named, stretches, worked_on
 from jella.chunked.scheduler import n_threads
 from jella.chunked.views import ChunkedView, ChunkedViews
 from jella.filled import NeighbourFilled
@@ -81,7 +81,7 @@ def lent_residual_in_chunks(
     requests = []
     for own in owns:
         asked = neighbours[own]
-        wanted = np.unique(asked.indices)
+        wanted = named(asked.indices)
         requests.append(Request((wanted,), (W[wanted], asked[:, wanted], U)))
     return np.concatenate(list(worked_on(_residual, [lenders], requests)))
 
@@ -170,7 +170,6 @@ def _padded(graph: sparse.csr_array) -> np.ndarray:
 
 
 def _local(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The samples that indices name, ascending, and the same indices as places among them; at least one sample."""
-    wanted = np.unique(indices[indices >= 0])
-    wanted = wanted if wanted.size else np.zeros(1, dtype=np.intp)
+    """The samples that indices name, ascending, and the same indices as places among them."""
+    wanted = named(indices)
     return wanted, np.where(indices >= 0, np.searchsorted(wanted, indices), -1)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.chunked.by_chunk import ByChunk
-from jella.chunked.fetch import fetched
+from jella.chunked.fetch import fetched, named
 from jella.chunked.lending import lacks_something
 from jella.chunked.read import Source, read_chunked, read_source
 from jella.chunked.scheduler import n_threads
@@ -102,7 +102,7 @@ def _with_neighbours(model: Any, X: Any, observed: Any, source: Source) -> tuple
     for number, ((own, masks, first), length) in enumerate(zip(source.chunks(), source.lengths, strict=True)):
         lenders = lenders if number % at_once else model._scaled.read_again()
         asked = near[first : first + length]
-        wanted = np.unique(asked.indices) if asked.nnz else np.zeros(1, dtype=np.intp)
+        wanted = named(asked.indices)
         rows = dask.delayed((W[first : first + length], asked[:, wanted], fitted[wanted]), pure=False, traverse=False)
         chunks.append(call(light, own, masks, rows, fetched(lenders, wanted)))
     return tuple(chunks)

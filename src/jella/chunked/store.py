@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,12 +36,12 @@ class Folder:
         return all(seen) and n_bytes <= (1.0 - FREE) * shutil.disk_usage(self.path).free
 
 
-class InFiles:
+class InFiles(ABC):
     """Samples that lie in files until a task opens them."""
 
+    @abstractmethod
     def open(self) -> Views:
         """The samples, in memory or read as they are used."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
