@@ -220,6 +220,16 @@ def test_captions_say_what_was_there_and_how_it_was_made(drawn):
     assert "jella do all" in (folder / "fig-views.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("large", [(), ("Caltech7",)])
+def test_tables_and_claims_say_what_ran_but_a_little(large, tmp_path):
+    plan = replace(PLAN, large=large)
+    draw(["table-nmi", "fig-parameters"], results(plan), tmp_path, plan=plan, view_names=view_names)
+    for name in ("table-nmi.md", "claims.md", "published.md"):
+        said = "On Caltech7 methods of the order n² (IMG, IML-BDR," in (tmp_path / name).read_text(encoding="utf-8")
+        assert said == bool(large)
+    assert "order n²" not in (tmp_path / "fig-parameters.svg").read_text(encoding="utf-8")  # on Yale alone
+
+
 def test_csv_has_the_numbers_as_they_are(drawn):
     folder, _ = drawn
     with (folder / "table-completion.csv").open(encoding="utf-8", newline="") as file:

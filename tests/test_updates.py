@@ -127,6 +127,18 @@ def test_rows_with_their_own_gram_are_solved_as_if_alone(rng):
             np.testing.assert_allclose(together[i : i + 1], update.apply(alone, terms, np.zeros((1, 3))), atol=1e-6)
 
 
+@pytest.mark.parametrize("per_row", [False, True])
+def test_a_coordinate_that_nothing_bears_on_stays_where_it_is(per_row, rng):
+    whole = _quadratic(rng, per_row=per_row)
+    gram, cross, start = whole.gram.copy(), whole.cross.copy(), np.full((7, 3), 0.7)
+    mine = slice(2, 5) if per_row else slice(None)  # with a Gram of their own, only some rows lack it
+    gram[(mine, 1) if per_row else 1] = gram[..., 1][mine] = cross[mine, 1] = 0.0
+    B = CoordinateDescent().apply(Quadratic(gram, cross), [NonNegative()], start)
+    kept = (B[:, 1] == 0.7).tolist()
+    assert kept == ([2 <= row < 5 for row in range(7)] if per_row else [True] * 7)
+    assert (B[:, [0, 2]] != 0.7).all()
+
+
 def test_prox_gradient_agrees_with_the_exact_updates(rng):
     quadratic = _quadratic(rng)
     for exact, terms in [(LeastSquares(), [Ridge(0.5)]), (CoordinateDescent(), [Box(0, 1), L1(0.5)])]:

@@ -94,24 +94,27 @@ def draw(
     planned = {name: list(cells(plan, view_names)) for name, cells in ARTEFACTS.items()}
     written = []
     for name in names:
-        sheet = _sheet(name, planned[name], found, where, made_with)
+        sheet = _sheet(name, planned[name], found, where, plan, made_with)
         if sheet.cells:
             written += _DRAW[name](sheet)
+    remark = plan.remark(cell.dataset for cells in planned.values() for cell in cells if cell in found)
+    below = " ".join(filter(None, (remark, made_with)))
     for page, text in (("published", published_page(planned, found)), ("claims", claims_page(planned, found))):
         if text:
             written.append(where / f"{page}.md")
-            written[-1].write_text(f"{text}\n{made_with}\n", encoding="utf-8")
+            written[-1].write_text(f"{text}\n{below}\n", encoding="utf-8")
     return written
 
 
-def _sheet(name: str, cells: list[Cell], found: Found, folder: Path, made_with: str) -> _Sheet:
+def _sheet(name: str, cells: list[Cell], found: Found, folder: Path, plan: Plan, made_with: str) -> _Sheet:
     spans = coverage((cell for cell in cells if cell.setting != "complete"), found)  # which is run once
     there = {dataset for dataset, (_, most, _) in spans.items() if most}
     parts = [f"{dataset} {_span(*span)}" for dataset, span in spans.items() if dataset in there]
     absent = [dataset for dataset in spans if dataset not in there]
     origin = f"Repetitions there: {', '.join(parts)}." + (f" Not run: {', '.join(absent)}." if absent else "")
     kept = tuple(cell for cell in cells if cell.dataset in there)
-    return _Sheet(name, kept, found, folder, f"{origin} {made_with}")
+    remark = plan.remark(cell.dataset for cell in kept)
+    return _Sheet(name, kept, found, folder, " ".join(filter(None, (origin, remark, made_with))))
 
 
 def _span(low: int, high: int, planned: int) -> str:

@@ -76,6 +76,17 @@ class Plan:
             return [(0, rate) for rate in rates[:: max(1, (len(rates) - 1) // 2)]]
         return [(repetition, rate) for repetition in range(-(-self.repetitions // 2)) for rate in rates]
 
+    def remark(self, datasets: Iterable[str]) -> str:
+        """How the runs of some data sets fall short of those on the others; nothing where they do not."""
+        large = [dataset for dataset in dict.fromkeys(datasets) if dataset in self.large]
+        if not large:
+            return ""
+        quadratic = ", ".join(name for name, contender in CONTENDERS.items() if contender.quadratic)
+        return (
+            f"On {' and '.join(large)} methods of the order n² ({quadratic}) run at their default weights, once and at "
+            "three rates, so that weights by labels favour the others, which run half as often as on small sets."
+        )
+
 
 QUICK = Plan(
     missing_view=("MSRC-v1", "Yale"),

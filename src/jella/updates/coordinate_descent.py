@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jella.arrays import Array, namespace
+from jella.arrays import Array, namespace, to_numpy
 from jella.quadratic import Quadratic
 from jella.terms.base import Coupling, Term, is_folded, joint_prox
 from jella.updates.base import Update
+
+Prox = Callable[[Array, Any], Array]
 
 #: a block is solved when no coordinate moves by more than this share of the largest entry
 TOLERANCE = 1e-8
@@ -47,41 +50,94 @@ class CoordinateDescent(Update):
         """
         prox = joint_prox(terms)
         xp = namespace(start)
-        gram, cross = quadratic.gram, xp.asarray(quadratic.cross.T, copy=True)
-        B = xp.asarray(start.T, copy=True)  # (r, m): a coordinate of all rows is contiguous
-        tolerance = max(TOLERANCE, 10 * float(xp.finfo(B.dtype).eps))
-        rows, done, first = xp.arange(B.shape[1], device=B.device), [], None
+        rows: _Rows = (_OneGram if quadratic.gram.ndim == 2 else _ManyGrams)(quadratic.gram, quadratic.cross, start)
+        tolerance = max(TOLERANCE, 10 * float(xp.finfo(start.dtype).eps))
+        numbers, done, first = xp.arange(start.shape[0], device=start.device), [], None
         for _ in range(self.max_sweeps):
-            old = xp.asarray(B, copy=True)
-            for j in range(B.shape[0]):
-                B[j, :] = _coordinate(gram, cross, B, j, prox)
-            moved, largest = xp.max(xp.abs(B - old), axis=0), xp.max(xp.abs(B), axis=0)
+            moved, largest = rows.cycle(prox)
             first = moved if first is None else first
             going = moved > xp.maximum(tolerance * largest, self.progress * first)
             (left,), (ended,) = xp.nonzero(going), xp.nonzero(~going)
             if ended.shape[0]:
-                done.append((xp.take(rows, ended), xp.take(B, ended, axis=1)))
-                rows, B, cross = xp.take(rows, left), xp.take(B, left, axis=1), xp.take(cross, left, axis=1)
-                first = xp.take(first, left)
-                gram = gram if gram.ndim == 2 else xp.take(gram, left, axis=0)
+                done.append((xp.take(numbers, ended), rows.values(ended)))
+                numbers, first = xp.take(numbers, left), xp.take(first, left)
+                rows.keep(left)
             if not left.shape[0]:
                 break
-        rows = xp.concat([numbers for numbers, _ in done] + [rows])
-        B = xp.concat([columns for _, columns in done] + [B], axis=1)
-        return xp.asarray(xp.take(B, xp.argsort(rows), axis=1).T, copy=True)
+        numbers = xp.concat([some for some, _ in done] + [numbers])
+        B = xp.concat([values for _, values in done] + [rows.values()])
+        return xp.take(B, xp.argsort(numbers), axis=0)
 
 
-def _coordinate(gram: Array, cross: Array, B: Array, j: int, prox: Callable[[Array, Any], Array]) -> Array:
-    """Coordinate j of all rows at its minimum, the others fixed, (m,)."""
-    xp = namespace(B)
-    if gram.ndim == 2:
-        curvature = float(gram[j, j])
-        if curvature <= 0.0:
-            return B[j, :]
-        target = B[j, :] + (cross[j, :] - gram[j, :] @ B) / curvature
-        return prox(target, 0.5 / curvature)
-    curvature = gram[:, j, j]
-    alive = curvature > 0
-    safe = xp.where(alive, curvature, xp.ones_like(curvature))
-    target = B[j, :] + (cross[j, :] - xp.sum(gram[:, j, :] * B.T, axis=1)) / safe
-    return xp.where(alive, prox(target, 0.5 / safe), B[j, :])
+class _Rows(ABC):
+    """Rows that still move; what a cycle needs of the Gram matrices is read once, not for every coordinate."""
+
+    B: Array
+    axis: int  # of the rows in B and cross
+
+    def __init__(self, cross: Array, start: Array) -> None:
+        self.xp = namespace(start)
+        self.cross, self.B = (self.xp.asarray(X.T if self.axis else X, copy=True) for X in (cross, start))
+
+    def cycle(self, prox: Prox) -> tuple[Array, Array]:
+        """Every coordinate at its minimum in turn; how far the farthest of each row moved, and its largest."""
+        xp, old = self.xp, self.xp.asarray(self.B, copy=True)
+        self.step(prox)
+        moved, across = xp.abs(self.B - old), 1 - self.axis
+        return xp.max(moved, axis=across), xp.max(xp.abs(self.B), axis=across)
+
+    @abstractmethod
+    def step(self, prox: Prox) -> None:
+        """Every coordinate of all rows at its minimum in turn, the others fixed."""
+
+    def keep(self, left: Array) -> None:
+        """Go on with these rows alone."""
+        self.cross, self.B = (self.xp.take(X, left, axis=self.axis) for X in (self.cross, self.B))
+
+    def values(self, which: Array | None = None) -> Array:
+        """Rows as they are, (m, r)."""
+        B = self.B if which is None else self.xp.take(self.B, which, axis=self.axis)
+        return B.T if self.axis else B
+
+
+class _OneGram(_Rows):
+    """All rows have the same Gram matrix; B is (r, m), so that a coordinate of all rows is contiguous."""
+
+    axis = 1
+
+    def __init__(self, gram: Array, cross: Array, start: Array) -> None:
+        super().__init__(cross, start)
+        self.gram, self.curvature = gram, to_numpy(self.xp.linalg.diagonal(gram)).tolist()
+
+    def step(self, prox: Prox) -> None:
+        gram, cross, B = self.gram, self.cross, self.B
+        for j, curvature in enumerate(self.curvature):
+            if curvature > 0.0:
+                B[j, :] = prox(B[j, :] + (cross[j, :] - gram[j, :] @ B) / curvature, 0.5 / curvature)
+
+
+class _ManyGrams(_Rows):
+    """Every row has its own Gram matrix, which lies along that row of B (m, r)."""
+
+    axis = 0
+
+    def __init__(self, gram: Array, cross: Array, start: Array) -> None:
+        super().__init__(cross, start)
+        self._take(gram)
+
+    def _take(self, gram: Array) -> None:
+        xp, curvature = self.xp, self.xp.linalg.diagonal(gram)
+        self.gram, self.alive = gram, curvature > 0
+        self.all_alive = bool(xp.all(self.alive))
+        self.curvature = xp.where(self.alive, curvature, 1.0)
+
+    def step(self, prox: Prox) -> None:
+        xp, gram, cross, B = self.xp, self.gram, self.cross, self.B
+        for j in range(B.shape[1]):
+            curvature = self.curvature[:, j]
+            found = prox(B[:, j] + (cross[:, j] - xp.vecdot(gram[:, j, :], B)) / curvature, 0.5 / curvature)
+            B[:, j] = found if self.all_alive else xp.where(self.alive[:, j], found, B[:, j])
+
+    def keep(self, left: Array) -> None:
+        super().keep(left)
+        self._take(self.xp.take(self.gram, left, axis=0))
