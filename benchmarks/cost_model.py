@@ -24,54 +24,32 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cost_formulas import Constants, D, K, Q, R, Steps, V, costs, search_cost
+from cost_page import SEARCH, draw
 from scale import Clock, make_views
 from scipy import sparse
 
 import jella
 from jella import eigen
-from jella.cells import CELL_SIZE, MAX_CELLS
-from jella.neighbours import PROBES, nearest, symmetric_support
+from jella.neighbours import nearest, symmetric_support
 from jella.terms.block_diagonal import SelfExpression
 from jella.terms.learned_graph import Laplacian
 from jella.views.read import read_views
 
 HERE = Path(__file__).parent
 FILE, PAGE = HERE / "results" / "cost_model.json", HERE.parent / "docs" / "results" / "how-big.md"
-D, R, V, Q, K = 100, 10, 2, 10, 10  # features, components, views, neighbours, clusters
-WORD, MASK, INDEX = 8, 1, 4  # bytes
 SWEEPS = 6
-SIZES = (10**6, 10**8, 10**9)
 #: what is run, and at which sizes
 RUNS = {
     **dict.fromkeys(("MVLIV", "PVC, DAIMC", "IRMKMC", "SparseBDR"), (20_000, 200_000)),
     **dict.fromkeys(("IMLBDR", "IMG"), (1000, 4000)),
 }
-SEARCH, SEARCHED = "search for neighbours", (50_000, 200_000)
-#: the most steps of the eigensolver that SparseBDR takes in a sweep: what extrapolations count with
-MOST_EIGEN_STEPS = 3
-#: a node of the extrapolation
-CORES, NODE_GIB, NETWORK = 16, 64.0, 1.25e9  # bytes a second: ten gigabits
-CHUNK = 500_000
-#: arrays up to this size come out of memory that the process had before; larger ones are new from the system
-REUSED = 2**25
-
-
-@dataclass(frozen=True)
-class Constants:
-    """What was measured: operations and bytes a second of one core, seconds of a task."""
-
-    flops: float  # of the products that a sweep makes of data, bases and embedding, out of memory
-    large: float  # of large products
-    bytes: float  # read from memory
-    fresh: float  # bytes of memory that is new from the system
-    gathered: float  # numbers that a sparse product takes out of the rows of near samples
-    sorted: float  # numbers of a row that is sorted, times the logarithm (to base 2) of its length
-    task: float  # seconds of the scheduler for a task
+SEARCHED = (50_000, 200_000)
 
 
 def best(function: Callable[[], Any], times: int = 7) -> float:
@@ -124,101 +102,6 @@ def _task_seconds() -> float:
         started = time.perf_counter()
         dask.compute(*[step(-1) for _ in range(2000)])
         return (time.perf_counter() - started) / 2000
-
-
-@dataclass(frozen=True)
-class Cost:
-    """All a sample: operations, bytes through memory, bytes kept; the rest as in Constants."""
-
-    flops: float = 0.0
-    traffic: float = 0.0
-    kept: float = 0.0
-    gathered: float = 0.0
-    fresh: float = 0.0
-    sorted: float = 0.0
-    large: float = 0.0
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def seconds(self, constants: Constants, n: float) -> float:
-        """Of one core."""
-        rates = {**asdict(constants), "traffic": constants.bytes}
-        return n * sum(value / rates[name] for name, value in asdict(self).items() if name != "kept")
-
-    def gib(self, n: float) -> float:
-        """What is kept of all samples."""
-        return self.kept * n / 2**30
-
-
-@dataclass(frozen=True)
-class Steps:
-    """What only a run tells: products with what couples samples, steps of the eigensolver (a sweep); pairs a sample."""
-
-    products: float = 0.0
-    eigen: float = 0.0
-    pairs: float = 0.0
-
-
-def costs(n: int, steps: Steps) -> dict[str, Cost]:
-    """A sweep in double precision with missing entries (IRMKMC: missing views): see docs/how-big.md."""
-    entries = D * (WORD + MASK)
-    by_row = Cost(6 * D * R + 4 * R * R, entries + (3 * D + 6 * R) * WORD)
-    return {
-        "MVLIV": by_row + Cost(kept=entries + (D + 4 * R) * WORD),
-        "MVLIV, in chunks": Cost(8 * D * R + 4 * R * R, 2 * entries + 4 * R * WORD, entries + 2 * R * WORD),
-        "PVC, DAIMC": by_row + Cost(36 * R * R, 54 * R * WORD, entries + D * WORD),
-        "IRMKMC": Cost(8 * D * R, (4 * D + 3 * V * R * R) * WORD, (D + 4 * R) * WORD),
-        "SparseBDR": by_row + Cost(kept=2 * entries + 4 * D * WORD) + _sparse_blocks(steps),
-        "IMLBDR": by_row + _dense_blocks(n, steps),
-        "IMG": by_row + _learned_graph(n, steps),
-    }
-
-
-def _sparse_blocks(steps: Steps) -> Cost:
-    """What SparseBDR does beside the products with the data, all of it where the embedding is."""
-    c, e, m = astuple(steps)
-    return _of_embedding(steps) + Cost(
-        traffic=25 * m * WORD,  # the affinity, pair by pair
-        kept=Q * (WORD + 3 * INDEX) + m * (12 * WORD + 14 * INDEX),
-        gathered=m * (4 * c * R + 4 * e * K + 6 * R + 4 * K),
-    )
-
-
-def _dense_blocks(n: int, steps: Steps) -> Cost:
-    c, e, _ = astuple(steps)
-    return _of_embedding(steps) + Cost(
-        n * (4 * c * R + 4 * e * K + 6 * R + 4 * K), n * (2 * c + e + 40) * WORD, 3 * n * WORD, fresh=_new(n, 1)
-    )
-
-
-def _learned_graph(n: int, steps: Steps) -> Cost:
-    c = steps.products
-    return _of_embedding(replace(steps, eigen=0.0)) + Cost(
-        n * (4 * c * R + 2 * R), n * (4 * c + 34) * WORD, 8 * n * WORD, fresh=_new(n, 8), sorted=n * math.log2(n)
-    )
-
-
-def _of_embedding(steps: Steps) -> Cost:
-    """Arrays of n rows in conjugate gradients (rank r) and in the eigensolver (k columns, then 2k more)."""
-    c, e, _ = astuple(steps)
-    return Cost(
-        (8 * c + 14) * R * R + (80 * e + 12) * K * K, ((30 * c + 20) * R + (70 * e + 27) * K) * WORD, 16 * R * WORD
-    )
-
-
-def _new(n: int, arrays: int) -> float:
-    """Bytes of new memory a sample for n x n arrays."""
-    return arrays * n * WORD if n * n * WORD > REUSED else 0.0
-
-
-def search_cost(n: int) -> Cost:
-    """Of the search for neighbours over shared entries: distances in blocks, and factors of a cell's candidates."""
-    size = max(CELL_SIZE, n / MAX_CELLS)
-    while size > 4 * CELL_SIZE:  # such cells are split in halves
-        size /= 2
-    candidates = PROBES * size
-    return Cost(large=2 * candidates * 4 * D, traffic=(8 * candidates + 8 * PROBES * 4 * D) * WORD)
 
 
 class Enough(Exception):
@@ -279,147 +162,6 @@ def compare(constants: Constants) -> list[dict[str, Any]]:
         rows[-1]["predicted"] = search_cost(n).seconds(constants, n)
         print(rows[-1], flush=True)
     return rows
-
-
-def nodes_for(gib: float) -> int:
-    """Nodes that hold data of this size in half of their memory."""
-    return max(1, int(np.ceil(gib / (0.5 * NODE_GIB))))
-
-
-def by_sample_row(constants: Constants, name: str, n: int, factor: float) -> str:
-    """Nodes that hold the data, and seconds a sweep on them, the messages of chunks included."""
-    cost = costs(n, Steps())[name]
-    workers = nodes_for(cost.gib(n)) * CORES
-    scheduling = 3 * n / CHUNK * constants.task
-    message = WORD * (2 * D * R + R * R) * workers
-    seconds = factor * (cost.seconds(constants, n) / workers + message / NETWORK) + scheduling
-    return (
-        f"| {name} | {_power(n)} | {cost.gib(n):,.1f} GiB | {nodes_for(cost.gib(n))} | {seconds:,.1f} | "
-        f"{scheduling:,.1f} |"
-    )
-
-
-def sparse_row(constants: Constants, steps: Steps, n: int, factors: dict[str, float]) -> str:
-    """Data on the nodes, graph and embedding with one client, between them n x r numbers three times a sweep."""
-    data, here = D * (WORD + MASK) * n / 2**30, _sparse_blocks(steps)
-    workers = nodes_for(data) * CORES
-    search = factors[SEARCH] * search_cost(n).seconds(constants, n) / workers
-    row = f"| {_power(n)} | {data:,.1f} GiB | {nodes_for(data)} | {here.gib(n):,.1f} GiB | {search:,.0f} | "
-    if here.gib(n) > NODE_GIB:
-        return row + f"-: the client would need {here.gib(n):,.0f} GiB | - | - |"
-    passes = factors["MVLIV"] * costs(n, steps)["MVLIV, in chunks"].seconds(constants, n) / workers
-    messages, scheduling = 3 * n * R * WORD / NETWORK, 4 * n / CHUNK * constants.task
-    seconds = factors["SparseBDR"] * here.seconds(constants, n) + passes + messages + scheduling
-    return row + f"{seconds:,.1f} | {messages:,.1f} | {scheduling:,.2f} |"
-
-
-def dense_rows(constants: Constants, name: str, steps: Steps, factor: float) -> list[str]:
-    """Where a node's memory ends, and how far beyond it the sizes of the other tables are."""
-    last = int(np.sqrt(NODE_GIB / costs(10**6, steps)[name].gib(10**6)) * 10**3) * 10**3
-    cost = costs(last, steps)[name]
-    ends = f"| {name} | {last:,} | {cost.gib(last):,.0f} GiB | {factor * cost.seconds(constants, last):,.0f} |"
-    return [ends] + [
-        f"| {name} | {_power(n)} | {costs(n, steps)[name].gib(n) / 1024:,.0f} TiB | -: out of reach |" for n in SIZES
-    ]
-
-
-def _power(n: int) -> str:
-    return f"10^{round(np.log10(n))}"
-
-
-def draw(stored: dict[str, Any]) -> str:
-    constants, rows = Constants(**stored["constants"]), stored["rows"]
-    factors = {
-        name: max(row["run"] / row["predicted"] for row in rows if row["method"] == name) for name in (*RUNS, SEARCH)
-    }
-    steps = {row["method"]: Steps(**row["steps"]) for row in rows}  # the last of a method is the largest
-    parts = [
-        _measured(stored, constants),
-        _compared(rows),
-        _by_sample(constants, factors),
-        _sparse(constants, replace(steps["SparseBDR"], eigen=MOST_EIGEN_STEPS), factors),
-        _dense(constants, steps, factors),
-    ]
-    return "\n".join("\n".join([*part, ""]) for part in parts).rstrip() + "\n"
-
-
-def _measured(stored: dict[str, Any], constants: Constants) -> list[str]:
-    return [
-        "# How big: constants, what was run, what follows",
-        "",
-        f"Written by `python benchmarks/cost_model.py` ({stored['machine']}, {stored['date']}). {V} views of {D // V}",
-        f"features, rank {R}, {K} clusters, {Q} neighbours, double precision, 30 % missing.",
-        "",
-        "| constant of one core | measured |",
-        "|---|---|",
-        f"| products of data, bases and embedding, out of memory | {constants.flops / 1e9:.1f} GFLOP/s |",
-        f"| large products | {constants.large / 1e9:.1f} GFLOP/s |",
-        f"| reading memory | {constants.bytes / 1e9:.1f} GB/s |",
-        f"| writing memory that is new from the system | {constants.fresh / 1e9:.1f} GB/s |",
-        f"| sparse products: numbers from rows of near samples | {constants.gathered / 1e9:.2f} G/s |",
-        f"| sorting: numbers × log₂ of how many together | {constants.sorted / 1e9:.2f} G/s |",
-        f"| a task of the scheduler | {constants.task * 1e3:.2f} ms |",
-    ]
-
-
-def _compared(rows: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        "Run: one core, in memory, seconds of the fastest of five sweeps; the search for neighbours once. Steps are",
-        "those of that sweep: c products with what couples the samples, e steps of the eigensolver.",
-        "",
-        "| method | n | c | e | pairs a sample | run | predicted | ratio |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        steps, coupled = Steps(**row["steps"]), row["method"] in ("SparseBDR", "IMLBDR", "IMG")
-        counts = f"{steps.products:.0f} | {steps.eigen:.0f}" if coupled else " | "
-        pairs = f"{steps.pairs:.1f}" if steps.pairs else ""
-        lines.append(
-            f"| {row['method']} | {row['n']:,} | {counts} | {pairs} | {row['run']:.4f} | {row['predicted']:.4f} | "
-            f"{row['run'] / row['predicted']:.2f} |"
-        )
-    return lines
-
-
-def _by_sample(constants: Constants, factors: dict[str, float]) -> list[str]:
-    lines = [
-        f"**Extrapolated**, not run: nodes of {CORES} cores and {NODE_GIB:.0f} GiB, half of it for data, ten gigabits",
-        f"between them, chunks of {CHUNK:,} samples, three tasks a chunk and sweep. Predictions are multiplied by the",
-        "largest ratio of the table above for the method, here and below.",
-        "",
-        "| method | samples | data and model | nodes | seconds a sweep | of it scheduling |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name in ("MVLIV, in chunks", "PVC, DAIMC", "IRMKMC"):
-        lines += [by_sample_row(constants, name, n, factors[name.split(", in")[0]]) for n in SIZES]
-    return lines
-
-
-def _sparse(constants: Constants, steps: Steps, factors: dict[str, float]) -> list[str]:
-    most = int(NODE_GIB / _sparse_blocks(steps).gib(10**6))
-    return [
-        "**Extrapolated**, not run: `SparseBDR` on Dask. The data are on the nodes, which pass over them twice a",
-        "sweep; graph, affinity and embedding are with one client, on one core of a node. n × r numbers go out through",
-        "its link twice and come back once; four tasks a chunk and sweep. The client counts with the steps and pairs",
-        f"of the largest run and {steps.eigen:.0f} steps of the eigensolver, the most there are; its memory is full",
-        f"at {most} million samples. The search is the one over all views, on the nodes, without what travels for it",
-        "and without making the cells.",
-        "",
-        "| samples | data | nodes for them | client | search, once (s) | seconds a sweep | messages | scheduling |",
-        "|---|---|---|---|---|---|---|---|",
-        *[sparse_row(constants, steps, n, factors) for n in (10**6, 10**7, *SIZES[1:])],
-    ]
-
-
-def _dense(constants: Constants, steps: dict[str, Steps], factors: dict[str, float]) -> list[str]:
-    return [
-        "**Extrapolated**, not run: methods with an n × n matrix, in memory on one core of one node, up to where the",
-        "memory of the node ends, with the steps of the largest run.",
-        "",
-        "| method | samples | memory | seconds a sweep |",
-        "|---|---|---|---|",
-        *[row for name in ("IMLBDR", "IMG") for row in dense_rows(constants, name, steps[name], factors[name])],
-    ]
 
 
 def main() -> None:
