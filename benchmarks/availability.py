@@ -1,6 +1,7 @@
 """Does an embedding betray which views a sample has?
 
 Run: JELLA_DATA=<folder> python benchmarks/availability.py [--masks 5] [--sets Yale] [--methods SparseBDR] [--draw]
+     [--device cuda]
 
 Half of the samples lose one view ('missing-view', rate .5, the same holes for every method). From the rows of the
 embedding, at unit norm, two classifiers predict for every view whether a sample has it: 10 nearest neighbours, and
@@ -12,6 +13,7 @@ deviations (over masks and permutations) above the permuted mean.
 Every finished cell is appended to docs/results/availability.jsonl at once; a cell that is there is not computed again,
 and --draw writes docs/results/availability.md from the file without computing. Methods at their defaults, the number
 of classes given; SparseBDR gets the data as they are, the others samples at unit norm, as in methods_table.py.
+--device fits on an accelerator with PyTorch; the rows in the file say which.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import platform
 import time
 import warnings
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from methods_table import ON_RAW_DATA, RESULTS, key, load
+from methods_table import ON_RAW_DATA, RESULTS, key, load, machine
 from real_sets import SETS, folder, unit_samples
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
@@ -40,11 +41,10 @@ from sklearn.preprocessing import StandardScaler
 import jella
 from jella.datasets import make_incomplete
 from jella.labels import unit_rows
+from jella.on_device import Device, fit_on
 from jella.views import read_views
 
 METHODS = ("SparseBDR", "MVLIV", "IMLBDR")
-#: samples up to which a method is tried: IMLBDR keeps matrices n × n
-MOST_SAMPLES = {"IMLBDR": 3000}
 CLASSIFIERS: dict[str, ClassifierMixin] = {
     "k-NN": KNeighborsClassifier(10),
     "logistic": make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)),
@@ -63,11 +63,10 @@ def append(path: Path, result: dict[str, Any]) -> None:
         file.write(json.dumps(result) + "\n")
 
 
-def cells(name: str, n_samples: int, masks: int, methods: list[str]) -> Iterator[dict[str, Any]]:
+def cells(name: str, masks: int, methods: list[str]) -> Iterator[dict[str, Any]]:
     """Cells of a set, all methods of a mask before the next mask."""
     for mask, method in product(range(masks), methods):
-        if n_samples <= MOST_SAMPLES.get(method, n_samples):
-            yield {"set": name, "setting": SETTING, "rate": RATE, "repeat": mask, "method": method}
+        yield {"set": name, "setting": SETTING, "rate": RATE, "repeat": mask, "method": method}
 
 
 def auc(W: np.ndarray, present: np.ndarray, classifier: str, seed: int) -> float:
@@ -85,13 +84,13 @@ def figures(W: np.ndarray, present: np.ndarray, mask: int) -> dict[str, Any]:
     }
 
 
-def compute(cell: dict[str, Any], raw: dict[str, Any], k: int) -> dict[str, Any]:
+def compute(cell: dict[str, Any], raw: dict[str, Any], k: int, device: Device | None) -> dict[str, Any]:
     method, mask = cell["method"], cell["repeat"]
     views = raw if method in ON_RAW_DATA else unit_samples(raw)
     holed = make_incomplete(views, RATE, SETTING, random_state=mask)
     started = time.perf_counter()
     try:
-        model = getattr(jella, method)(n_clusters=k, random_state=mask).fit(holed)
+        model = fit_on(device, getattr(jella, method)(n_clusters=k, random_state=mask), holed)
         spent = time.perf_counter() - started
         W = unit_rows(np.asarray(model.embedding_))
         there = zip(holed, read_views(holed), strict=True)
@@ -101,7 +100,7 @@ def compute(cell: dict[str, Any], raw: dict[str, Any], k: int) -> dict[str, Any]
     except Exception as error:  # a failure is a result, and shown
         spent = time.perf_counter() - started
         result = {"error": f"{type(error).__name__}: {error}"}
-    about = {"jella": jella.__version__, "source": SOURCE, "machine": platform.machine()}
+    about = {"jella": jella.__version__, "source": SOURCE, "machine": machine(device)}
     return {**cell, **result, "seconds": spent, "seconds_in_all": time.perf_counter() - started, **about}
 
 
@@ -183,7 +182,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=list(SETS))
     parser.add_argument("--methods", nargs="*", default=list(METHODS))
     parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--device", help="fit on this device with PyTorch, e.g. cuda")
     chosen = parser.parse_args()
+    device = Device.named(chosen.device) if chosen.device else None
     warnings.simplefilter("ignore")
     path = RESULTS / "availability.jsonl"
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -192,9 +193,9 @@ def main() -> None:
         done = {key(result) for result in load(path)}
         for name in chosen.sets:
             views, y = SETS[name](data)
-            for cell in cells(name, y.size, chosen.masks, chosen.methods):
+            for cell in cells(name, chosen.masks, chosen.methods):
                 if key(cell) not in done:
-                    result = compute(cell, views, len(np.unique(y)))
+                    result = compute(cell, views, len(np.unique(y)), device)
                     append(path, result)
                     print(_short(result), flush=True)
     (RESULTS / "availability.md").write_text(draw(load(path)))
