@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import signal
@@ -154,6 +155,20 @@ def test_transform_uses_the_saved_model(capsys, tables, tmp_path):
     assert labels.tolist() == model.predict(new).tolist()
     predicted = pd.read_csv(tmp_path / "new" / "predicted" / "fourier.csv", index_col=0)
     assert np.allclose(predicted.to_numpy(), np.asarray(model.complete(new)["fourier"]), rtol=0, atol=1e-12)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_is_told_what_the_fit_is_at(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert main(["cluster", *files(tables), "-k", "3", "--set", "max_iter=3", "-o", str(tmp_path / "out")]) == 0
+    shown = sys.stderr.getvalue().split("\r\x1b[K")[1:]
+    assert shown[0].startswith("preparing")
+    assert any(text.startswith("finishing") for text in shown)
+    assert "\n" not in "".join(shown[:-1])  # what follows the fit begins on a line that was wiped
 
 
 @pytest.mark.parametrize("kind", ["npz", "mat", "xlsx", "h5mu"])

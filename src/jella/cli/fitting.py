@@ -87,8 +87,11 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", module="dask|distributed")  # they speak of themselves, not of the fit
+        line = getattr(model, "callback", None)
+        if isinstance(line, SweepLine):
+            line.open()
         model = fit_on(device, model, views)
-    line = getattr(model, "callback", None)
+    line = getattr(model, "callback", None)  # of a clone, where there is a device
     if isinstance(line, SweepLine):
         line.close()
         for warning in {str(one.message) for one in caught}:
@@ -104,15 +107,24 @@ class SweepLine:
         self.shown = 0.0
         self.drawn = False
 
+    def open(self) -> None:
+        """Say what comes before the first sweep, which may be most of the time."""
+        self._draw("preparing: scales, neighbours, a start")
+
     def __call__(self, progress: Any) -> None:
-        """Draw."""
-        now = time.monotonic()
-        if sys.stderr.isatty() and now - self.shown > _QUIET:
+        """Say which sweep this was; of the last, what comes after it."""
+        if progress.n_iter == progress.max_iter:
+            self._draw("finishing: embedding, labels")
+        elif time.monotonic() - self.shown > _QUIET:
             left = progress.seconds / progress.n_iter * (progress.max_iter - progress.n_iter)
             text = f"sweep {progress.n_iter} of at most {progress.max_iter}, objective {progress.objective:.6g}"
-            sys.stderr.write(f"\r\x1b[K{text}, at most {as_time(left)} left")
+            self._draw(f"{text}, at most {as_time(left)} left")
+
+    def _draw(self, text: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
-            self.shown, self.drawn = now, True
+            self.shown, self.drawn = time.monotonic(), True
 
     def close(self) -> None:
         """Wipe the line."""
