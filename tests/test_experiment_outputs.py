@@ -187,6 +187,7 @@ def test_completion_table_has_the_lowest_rmse_in_bold_and_complete_data_first():
     latex = made.latex()
     assert r"\multicolumn{3}{c||}{IML-BDR}" in latex
     assert r"\resizebox{\textwidth}{!}{%" in latex
+    assert latex.startswith("% \\usepackage{multirow,graphicx}\n")
 
 
 @pytest.fixture(scope="module")

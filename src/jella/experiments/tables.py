@@ -114,12 +114,14 @@ class Table:
         """A float with a plain tabular; needs the packages multirow and, where it is wide, graphicx."""
         spec = "|" + "c|" * len(self.corner) + "".join(f"c{bar}" for bar in self._bars())
         body = [f"\\begin{{tabular}}{{{spec}}}", "\\hline", *self._latex_heads(), *self._latex_rows(), "\\end{tabular}"]
-        if len(self.columns) > FITTING_COLUMNS:
+        wide = len(self.columns) > FITTING_COLUMNS
+        if wide:
             body = ["\\resizebox{\\textwidth}{!}{%", *body, "}"]
         notes = [
             f"\\par\\footnotesize $^{{{number}}}$ {escape_latex(note)}" for number, note in enumerate(self.notes, 1)
         ]
-        head = ["\\begin{table*}", "\\centering", f"\\caption{{{escape_latex(self.caption)}}}"]
+        needs = f"% \\usepackage{{multirow{',graphicx' if wide else ''}}}"
+        head = [needs, "\\begin{table*}", "\\centering", f"\\caption{{{escape_latex(self.caption)}}}"]
         return "\n".join([*head, *body, *notes, "\\end{table*}"]) + "\n"
 
     def _bars(self) -> list[str]:
@@ -163,10 +165,11 @@ def escape_latex(text: str) -> str:
 
     Examples
     --------
-    >>> print(escape_latex("50 % of a_b"))
-    50 \% of a\_b
+    >>> print(escape_latex("50 % of a_b, --draw"))
+    50 \% of a\_b, -{}-draw
     """
-    return "".join(_LATEX.get(character, character) for character in text)
+    pieces = text.split("--")  # which would be printed as one dash
+    return "-{}-".join("".join(_LATEX.get(character, character) for character in piece) for piece in pieces)
 
 
 def long_csv(measured: Iterable[Measured]) -> str:
