@@ -29,8 +29,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from methods_table import ON_RAW_DATA, RESULTS, key, load, machine
+from methods_table import ON_RAW_DATA, machine
 from real_sets import SETS, folder, unit_samples
+from result_cells import RESULTS, key, load
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score

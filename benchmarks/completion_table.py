@@ -27,11 +27,12 @@ from typing import Any
 
 import numpy as np
 from availability import SOURCE, append
-from methods_table import RATES, RESULTS, key, load, side_by_side
 from real_sets import SETS, folder, unit_samples
+from result_cells import RATES, RESULTS, key, load
 
 import jella
 from jella.datasets import make_incomplete
+from jella.experiments.pipelines import side_by_side
 
 SETTING, LARGEST, OURS = "incomplete-view", "Corel5k", "SparseBDR"
 MOST_FEATURES = {"IterativeImputer": 1000}

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import io as scipy_io
 from scipy import sparse
 
+from jella.datasets import load
 from jella.experiments.protocol import sample_norms, scaled_samples
 from jella.io.stored import giving_arrays
 
@@ -18,6 +19,7 @@ loadmat = giving_arrays(scipy_io.loadmat)
 mmread = giving_arrays(scipy_io.mmread)
 
 Views = dict[str, Any]
+Load = Callable[[Path], tuple[Views, np.ndarray]]
 
 
 def folder() -> Path | None:
@@ -132,6 +134,17 @@ def breast_tcga(data: Path) -> tuple[Views, np.ndarray]:
     )
 
 
+def by_name(name: str) -> Load:
+    """A set that `jella.datasets.load` finds by its name, complete."""
+
+    def read(data: Path) -> tuple[Views, np.ndarray]:
+        found = load(name, data)
+        views = _floats((view, X if sparse.issparse(X) else np.asarray(X)) for view, X in found.views.items())
+        return views, np.asarray(found.labels)
+
+    return read
+
+
 def _with_missing_rows(X: sparse.csr_array, missing: np.ndarray) -> sparse.csr_array:
     """A sample that is missing stores NaN in every column."""
     rows = np.flatnonzero(missing)
@@ -152,8 +165,6 @@ def _floats(pairs: Any) -> Views:
     }
 
 
-Load = Callable[[Path], tuple[Views, np.ndarray]]
-
 SETS: dict[str, Load] = {
     "MSRC-v1": msrc_v1,
     "MSRC-v1 (5 views)": msrc_v1_five,
@@ -167,6 +178,9 @@ SETS: dict[str, Load] = {
     "PIE": pie,
     "Corel5k": corel5k,
 }
+
+#: sets that were first looked at when SparseBDR and its defaults were settled
+OTHERS: dict[str, Load] = {name: by_name(name) for name in ("BBCSport (4 views)", "BUAA", "Cornell", "nutrimouse")}
 
 #: sets with holes of their own
 NATURAL: dict[str, Load] = {"3Sources (416)": three_sources_416, "breast.TCGA": breast_tcga}
