@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import time
 import warnings
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ from typing import Any
 import numpy as np
 from methods_table import ON_RAW_DATA, machine
 from real_sets import SETS, folder, unit_samples
-from result_cells import RESULTS, key, load
+from result_cells import RESULTS, append, key, load
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -57,11 +56,6 @@ LIMIT = 0.60
 SOURCE = hashlib.sha256(
     b"".join(file.read_bytes() for file in sorted(Path(jella.__file__).parent.rglob("*.py")))
 ).hexdigest()[:8]
-
-
-def append(path: Path, result: dict[str, Any]) -> None:
-    with path.open("a") as file:
-        file.write(json.dumps(result) + "\n")
 
 
 def cells(name: str, masks: int, methods: list[str]) -> Iterator[dict[str, Any]]:

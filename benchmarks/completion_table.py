@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from availability import SOURCE, append
+from availability import SOURCE
 from real_sets import SETS, folder, unit_samples
-from result_cells import RATES, RESULTS, key, load
+from result_cells import RATES, RESULTS, append, key, load
 
 import jella
 from jella.datasets import make_incomplete

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import platform
 import time
 import warnings
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 from methods_page import draw
 from real_sets import NATURAL, OTHERS, SETS, folder, unit_samples
-from result_cells import RATES, RESULTS, SETTINGS, key, load
+from result_cells import RATES, RESULTS, SETTINGS, append, key, load
 
 import jella
 from jella.datasets import make_incomplete
@@ -180,8 +179,7 @@ def main() -> None:
             todo = [cell for cell in cells(name, chosen.repeats, chosen.methods) if key(cell) not in done]
             for number, cell in enumerate(todo, 1):
                 result = compute(cell, views, y, device)
-                with path.open("a") as file:
-                    file.write(json.dumps(result) + "\n")
+                append(path, result)
                 print(
                     f"{name} {number}/{len(todo)} {cell['method']} {cell['setting']} {cell['rate']}: {result}",
                     flush=True,

@@ -16,3 +16,8 @@ def key(cell: dict[str, Any]) -> tuple[Any, ...]:
 
 def load(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def append(path: Path, result: dict[str, Any]) -> None:
+    with path.open("a") as file:
+        file.write(json.dumps(result) + "\n")

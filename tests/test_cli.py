@@ -171,6 +171,14 @@ def test_a_terminal_is_told_what_the_fit_is_at(tables, tmp_path, monkeypatch):
     assert "\n" not in "".join(shown[:-1])  # what follows the fit begins on a line that was wiped
 
 
+def test_a_sentence_on_a_terminal_has_a_line_of_its_own(tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert main(["cluster", *files(tables), "-k", "500", "-o", str(tmp_path / "out")]) != 0
+    preparing, sentence = sys.stderr.getvalue().split("\r\x1b[K")[1:]
+    assert preparing.startswith("preparing")
+    assert sentence.startswith("jella: ")
+
+
 @pytest.mark.parametrize("kind", ["npz", "mat", "xlsx", "h5mu"])
 def test_views_are_completed_in_the_format_they_came_in(capsys, tmp_path, kind):
     views = make_incomplete({n: X[:40, :9] for n, X in load_digits_views().data.items()}, 0.3, "mcar", random_state=0)

@@ -7,6 +7,7 @@ import ast
 import sys
 import time
 import warnings
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from jella.progress import as_time
@@ -84,16 +85,13 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
     """Fit, on the device where there is one; what the fit warns of is said once, in a line."""
     from jella.on_device import fit_on
 
-    with warnings.catch_warnings(record=True) as caught:
+    told = getattr(model, "callback", None)
+    line = told if isinstance(told, SweepLine) else nullcontext()
+    with line, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", module="dask|distributed")  # they speak of themselves, not of the fit
-        line = getattr(model, "callback", None)
-        if isinstance(line, SweepLine):
-            line.open()
         model = fit_on(device, model, views)
-    line = getattr(model, "callback", None)  # of a clone, where there is a device
     if isinstance(line, SweepLine):
-        line.close()
         for warning in {str(one.message) for one in caught}:
             print(f"jella: note: {' '.join(warning.split())}", file=sys.stderr)
         model.set_params(callback=None)
@@ -107,9 +105,10 @@ class SweepLine:
         self.shown = 0.0
         self.drawn = False
 
-    def open(self) -> None:
+    def __enter__(self) -> SweepLine:
         """Say what comes before the first sweep, which may be most of the time."""
         self._draw("preparing: scales, neighbours, a start")
+        return self
 
     def __call__(self, progress: Any) -> None:
         """Say which sweep this was; of the last, what comes after it."""
@@ -126,8 +125,8 @@ class SweepLine:
             sys.stderr.flush()
             self.shown, self.drawn = time.monotonic(), True
 
-    def close(self) -> None:
-        """Wipe the line."""
+    def __exit__(self, *error: object) -> None:
+        """Wipe the line, also before a sentence on what went wrong."""
         if self.drawn:
             sys.stderr.write("\r\x1b[K")
 

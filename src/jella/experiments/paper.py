@@ -73,7 +73,7 @@ class Plan:
         if dataset not in self.large:
             return [(repetition, rate) for repetition in range(self.repetitions) for rate in rates]
         if contender.quadratic:
-            return [(0, rate) for rate in rates[:: max(1, (len(rates) - 1) // 2)]]
+            return [(0, rate) for rate in _few(rates)]
         return [(repetition, rate) for repetition in range(-(-self.repetitions // 2)) for rate in rates]
 
     def remark(self, datasets: Iterable[str]) -> str:
@@ -84,8 +84,14 @@ class Plan:
         quadratic = ", ".join(name for name, contender in CONTENDERS.items() if contender.quadratic)
         return (
             f"On {' and '.join(large)} methods of the order n² ({quadratic}) run at their default weights, once and at "
-            "three rates, so that weights by labels favour the others, which run half as often as on small sets."
+            f"{len(_few(self.rates))} rates, so that weights by labels favour the others, which run half as often as "
+            "on small sets."
         )
+
+
+def _few(rates: Sequence[float]) -> Sequence[float]:
+    """The first, the middle and the last."""
+    return rates[:: max(1, (len(rates) - 1) // 2)]
 
 
 QUICK = Plan(
