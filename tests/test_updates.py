@@ -128,6 +128,17 @@ def test_rows_with_their_own_gram_are_solved_as_if_alone(rng):
 
 
 @pytest.mark.parametrize("per_row", [False, True])
+def test_a_row_solved_loosely_stops_where_it_would_alone(per_row, rng):
+    quadratic, update = _quadratic(rng, m=60, r=6, per_row=per_row), CoordinateDescent(progress=0.05, max_sweeps=30)
+    together = update.minimise(quadratic, [NonNegative()], np.zeros((60, 6)))
+    tight = CoordinateDescent().minimise(quadratic, [NonNegative()], np.zeros((60, 6)))
+    assert (np.abs(together - tight).max(axis=1) > 1e-4).mean() > 0.5  # most rows stopped before they were solved
+    for i in range(60):
+        alone = Quadratic(quadratic.gram[i] if per_row else quadratic.gram, quadratic.cross[i : i + 1])
+        np.testing.assert_allclose(together[[i]], update.minimise(alone, [NonNegative()], np.zeros((1, 6))), atol=1e-12)
+
+
+@pytest.mark.parametrize("per_row", [False, True])
 def test_a_coordinate_that_nothing_bears_on_stays_where_it_is(per_row, rng):
     whole = _quadratic(rng, per_row=per_row)
     gram, cross, start = whole.gram.copy(), whole.cross.copy(), np.full((7, 3), 0.7)

@@ -19,6 +19,8 @@ MAX_SWEEPS = 500
 #: between sweeps it is enough that coordinates move by this share of what they moved at first, and these many cycles
 PROGRESS = 1e-2
 FEW_SWEEPS = 30
+#: rows that have ended are cycled along, to no effect, until fewer than this share still move: to leave them is a copy
+MOST = 0.9
 
 
 class CoordinateDescent(Update):
@@ -53,19 +55,22 @@ class CoordinateDescent(Update):
         rows: _Rows = (_OneGram if quadratic.gram.ndim == 2 else _ManyGrams)(quadratic.gram, quadratic.cross, start)
         tolerance = max(TOLERANCE, 10 * float(xp.finfo(start.dtype).eps))
         numbers, done, first = xp.arange(start.shape[0], device=start.device), [], None
+        going = numbers >= 0
         for _ in range(self.max_sweeps):
             moved, largest = rows.cycle(prox)
             first = moved if first is None else first
-            going = moved > xp.maximum(tolerance * largest, self.progress * first)
-            (left,), (ended,) = xp.nonzero(going), xp.nonzero(~going)
+            still = going & (moved > xp.maximum(tolerance * largest, self.progress * first))
+            (left,), (ended,) = xp.nonzero(still), xp.nonzero(going & ~still)
+            going = still
             if ended.shape[0]:
                 done.append((xp.take(numbers, ended), rows.values(ended)))
-                numbers, first = xp.take(numbers, left), xp.take(first, left)
-                rows.keep(left)
             if not left.shape[0]:
                 break
-        numbers = xp.concat([some for some, _ in done] + [numbers])
-        B = xp.concat([values for _, values in done] + [rows.values()])
+            if left.shape[0] < MOST * numbers.shape[0]:
+                numbers, first, going = (xp.take(every, left) for every in (numbers, first, going))
+                rows.keep(left)
+        done.append((numbers[going], rows.values(xp.nonzero(going)[0])))
+        numbers, B = (xp.concat(parts) for parts in zip(*done, strict=True))
         return xp.take(B, xp.argsort(numbers), axis=0)
 
 
@@ -94,9 +99,9 @@ class _Rows(ABC):
         """Go on with these rows alone."""
         self.cross, self.B = (self.xp.take(X, left, axis=self.axis) for X in (self.cross, self.B))
 
-    def values(self, which: Array | None = None) -> Array:
-        """Rows as they are, (m, r)."""
-        B = self.B if which is None else self.xp.take(self.B, which, axis=self.axis)
+    def values(self, which: Array) -> Array:
+        """Some rows as they are, (m, r)."""
+        B = self.xp.take(self.B, which, axis=self.axis)
         return B.T if self.axis else B
 
 
