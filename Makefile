@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests and the demo use one BLAS thread a process: results do not depend on it, and two test processes do not fight.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow reproduce-quick lint format bench bench-imml clean
+.PHONY: demo test test-slow test-oldest reproduce-quick lint format bench bench-imml clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -20,6 +20,12 @@ test: .venv/installed
 
 test-slow: .venv/installed
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m "slow"
+
+# the oldest versions that pyproject.toml allows; their own warnings of things to come do not count
+test-oldest:
+	test -x .venv-oldest/bin/uv || { $(PYTHON) -m venv .venv-oldest && .venv-oldest/bin/python -m pip install --quiet uv; }
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest --resolution lowest-direct --editable '.[test]'
+	SCIPY_ARRAY_API=1 $(ONE_THREAD) .venv-oldest/bin/python -m pytest -n auto -m "not slow and not gpu" -W ignore::DeprecationWarning
 
 # the paper's tables and figures in small, on the data sets that are found, or on embedded digits
 reproduce-quick: .venv/installed
@@ -50,4 +56,4 @@ bench-imml: .venv/installed
 	$(BIN)/python benchmarks/daimc_vs_imml.py --imml-python .venv-imml/bin/python
 
 clean:
-	rm -rf .venv .venv-imml build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-imml .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache

@@ -79,7 +79,7 @@ FIT = {
     "1-D in a list": (lambda: fit([A, B[:, 0]]), r"view 'view1' must be a 2-D array \(.*\), got 1 dimension"),
     "3-D in a list": (lambda: fit([A[:, :, None]]), r"view 'view0' must be a 2-D array \(.*\), got 3 dimension"),
     "3-D beside 2-D": (lambda: fit({"a": A, "b": B[None]}), r"view 'b' must be a 2-D array \(.*\), got 3 dimension"),
-    "3-D alone": (lambda: fit(A[None]), "Found array with dim 3, while dim <= 2 is required by MVLIV"),
+    "3-D alone": (lambda: fit(A[None]), r"a 2-D array \(samples x features\), got 3 dimensions; pass a list of 2-D"),
     "masked 1-D": (lambda: fit([A, np.ma.array(B[:, 0])]), "view 'view1' must be a 2-D array .*, got 1 dimension"),
     "sparse 1-D": (lambda: fit([A, sparse.coo_array(B[:, 0])]), "view 'view1' must be a 2-D array .*, got 1 dimension"),
     "ragged": (

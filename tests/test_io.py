@@ -485,6 +485,15 @@ def test_matlab_files_keep_their_layout(tmp_path, pair, rng):
     np.testing.assert_array_equal(stored["y"], Y[:, None])
 
 
+def test_views_named_as_arguments_of_savez_come_back(tmp_path, pair):
+    views = {"file": pair[0], "allow_pickle": pair[1]}
+    write_views(views, tmp_path / "a.npz")
+    found = read(tmp_path / "a.npz").views
+    assert list(found) == list(views)
+    for name, X in views.items():
+        np.testing.assert_array_equal(found[name], X)
+
+
 def test_archives_keep_types_and_order(tmp_path, pair):
     names = np.array([f"s{i}" for i in range(N)])
     half = pair[0].astype(np.float16)

@@ -79,11 +79,9 @@ def colours(driver):
 
 def test_everything_is_drawn_without_errors_and_without_a_network(page):
     assert page.get_log("browser") == []
-    empty = (
-        "return [...document.querySelectorAll('.plot')].filter((p) => !p.querySelector('.main-svg')).map((p) => p.id)"
-    )
-    assert page.execute_script(empty) == []
-    assert page.execute_script("return document.querySelectorAll('.plot').length") >= 10
+    plots = "return [...document.querySelectorAll('div.plot')]"
+    assert page.execute_script(f"{plots}.filter((p) => !p.querySelector('.main-svg')).map((p) => p.id)") == []
+    assert page.execute_script(f"{plots}.length") >= 10
     assert page.execute_script("return document.querySelectorAll('#plot-embedding .point').length") == 150
     assert page.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)") == []
     assert page.execute_script("return document.images.length") == 0
@@ -158,7 +156,7 @@ def test_the_page_can_be_read_without_seeing_it(page):
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
-    unnamed = "return [...document.querySelectorAll('.plot')].filter((p) => !p.getAttribute('aria-label')).length"
+    unnamed = "return [...document.querySelectorAll('div.plot')].filter((p) => !p.getAttribute('aria-label')).length"
     assert page.execute_script(unnamed) == 0
     assert page.execute_script("return document.documentElement.lang") == "en"
     page.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)

@@ -127,6 +127,11 @@ class BaseMultiView(BaseEstimator):
         first = X[0] if isinstance(X, list | tuple) else X
         if isinstance(first, str | PathLike):
             raise ValueError(f"expected arrays of numbers, got the text {str(first)!r}; if it is a file, read it first")
+        if getattr(X, "ndim", 2) > 2:
+            raise ValueError(
+                f"expected a 2-D array (samples x features), got {X.ndim} dimensions; "
+                "pass a list of 2-D arrays, one a view"
+            )
         if is_frame(X):
             read_views(X, observed)  # names the columns that are not numbers
         try:

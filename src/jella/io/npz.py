@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from scipy import sparse
 
 from jella.io.dataset import Dataset, Options, is_sparse_frame
@@ -53,9 +54,11 @@ def write_npz(views: dict[str, Any], path: Path, source: Path, options: Options)
 
 
 def save_arrays(arrays: dict[str, Any], path: Path) -> None:
-    """A compressed archive of dense arrays."""
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    """A compressed archive of dense arrays, whatever they are called: arguments of numpy.savez take names away."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                npy.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def _load(path: Path) -> dict[str, Any]:

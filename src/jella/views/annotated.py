@@ -15,13 +15,17 @@ from jella.arrays import Array
 
 def is_mudata(X: Any) -> bool:
     """Whether X is a MuData: several modalities, each with observations of its own."""
-    # asked of the class, for a DataFrame may have a column of any name
-    return all(hasattr(type(X), name) for name in ("mod", "obs_names", "var_names"))
+    return _names_both_sides(X) and hasattr(X, "mod")
 
 
 def is_annotated(raw: Any) -> bool:
     """Whether raw is an AnnData: one matrix X whose observations and variables have names."""
-    return all(hasattr(type(raw), name) for name in ("X", "obs_names", "var_names"))
+    return _names_both_sides(raw) and hasattr(type(raw), "X")
+
+
+def _names_both_sides(X: Any) -> bool:
+    # asked of the class, for a DataFrame may have a column of any name
+    return hasattr(type(X), "obs_names") and hasattr(type(X), "var_names")
 
 
 def modalities(mdata: Any) -> Mapping[str, Any]:
