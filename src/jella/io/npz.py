@@ -57,8 +57,13 @@ def save_arrays(arrays: dict[str, Any], path: Path) -> None:
     """A compressed archive of dense arrays, whatever they are called: arguments of numpy.savez take names away."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                npy.write_array(member, np.asanyarray(array), allow_pickle=False)
+            write_member(archive, f"{name}.npy", np.asanyarray(array))
+
+
+def write_member(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> None:
+    """Add an array in NumPy's format, never as a pickle."""
+    with archive.open(name, "w", force_zip64=True) as member:
+        npy.write_array(member, array, version=(1, 0), allow_pickle=False)
 
 
 def _load(path: Path) -> dict[str, Any]:

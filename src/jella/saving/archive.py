@@ -15,6 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import numpy as np
 from numpy.lib import format as npy
 
+from jella.io.npz import write_member
 from jella.saving.tree import ARRAY_KINDS
 
 DESCRIPTION = "model.json"
@@ -34,8 +35,7 @@ def write_archive(path: str | os.PathLike[str], description: Any, arrays: Mappin
             with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=LEVEL) as archive:
                 archive.writestr(ZipInfo(DESCRIPTION), text, ZIP_DEFLATED)
                 for member, array in arrays.items():
-                    with archive.open(member, "w", force_zip64=True) as stream:
-                        npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
+                    write_member(archive, member, array)
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, target)

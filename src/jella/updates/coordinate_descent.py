@@ -55,7 +55,7 @@ class CoordinateDescent(Update):
         rows: _Rows = (_OneGram if quadratic.gram.ndim == 2 else _ManyGrams)(quadratic.gram, quadratic.cross, start)
         tolerance = max(TOLERANCE, 10 * float(xp.finfo(start.dtype).eps))
         numbers, done, first = xp.arange(start.shape[0], device=start.device), [], None
-        going = numbers >= 0
+        going = numbers >= 0  # at first all of them
         for _ in range(self.max_sweeps):
             moved, largest = rows.cycle(prox)
             first = moved if first is None else first
