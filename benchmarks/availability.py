@@ -40,8 +40,8 @@ from sklearn.preprocessing import StandardScaler
 
 import jella
 from jella.datasets import make_incomplete
-from jella.labels import unit_rows
-from jella.on_device import Device, fit_on
+from jella.estimators.on_device import Device, fit_on
+from jella.numerics.kmeans import unit_rows
 from jella.views import read_views
 
 METHODS = ("SparseBDR", "MVLIV", "IMLBDR")

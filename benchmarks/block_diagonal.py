@@ -16,12 +16,12 @@ from real_sets import SETS, folder, unit_samples
 from scipy.linalg import eigh, solve_sylvester
 
 import jella
-from jella.plan import make_plan
-from jella.problem import Problem
-from jella.relaxation import Basic
-from jella.samples import InMemory
-from jella.solver import Iterate, evaluate, sweep
-from jella.start import make_start
+from jella.problem.model import Problem
+from jella.solve.plan import make_plan
+from jella.solve.relaxation import Basic
+from jella.solve.samples import InMemory
+from jella.solve.solver import Iterate, evaluate, sweep
+from jella.solve.start import make_start
 from jella.terms import BlockDiagonal, Orthonormal
 from jella.views import Views, read_views
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, astuple, dataclass, replace
 
-from jella.cells import CELL_SIZE, MAX_CELLS
-from jella.neighbours import PROBES
+from jella.graphs.cells import CELL_SIZE, MAX_CELLS
+from jella.graphs.neighbours import PROBES
 
 D, R, V, Q, K = 100, 10, 2, 10, 10  # features, components, views, neighbours, clusters
 WORD, MASK, INDEX = 8, 1, 4  # bytes

@@ -35,10 +35,10 @@ from scale import Clock, make_views
 from scipy import sparse
 
 import jella
-from jella import eigen
-from jella.neighbours import nearest, symmetric_support
-from jella.terms.block_diagonal import SelfExpression
-from jella.terms.learned_graph import Laplacian
+from jella.graphs.neighbours import nearest, symmetric_support
+from jella.numerics import eigen
+from jella.problem.terms.block_diagonal import SelfExpression
+from jella.problem.terms.learned_graph import Laplacian
 from jella.views.read import read_views
 
 HERE = Path(__file__).parent

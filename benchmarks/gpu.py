@@ -141,7 +141,7 @@ def mvliv(n: int, d: int, peaks: dict[str, float]) -> dict[str, Any]:
 
 def sparse(n: int, peaks: dict[str, float], neighbours: str | None) -> dict[str, Any]:
     """SparseBDR; the neighbour search, on the host, is done once and is not part of a sweep."""
-    from jella.methods import sparse_bdr
+    from jella.estimators.methods import sparse_bdr
 
     views, _ = make_views(n)
     search = sparse_bdr.nearest

@@ -28,9 +28,9 @@ from result_cells import RATES, RESULTS, SETTINGS, append, key, load
 
 import jella
 from jella.datasets import make_incomplete
+from jella.estimators.on_device import Device, fit_on
 from jella.experiments.pipelines import side_by_side
 from jella.metrics import adjusted_rand, nmi
-from jella.on_device import Device, fit_on
 
 
 def mean_fill_kmeans(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:

@@ -89,11 +89,12 @@ def measure(n: int) -> dict[str, Any]:
     """One fit with labels, its parts timed."""
     import jella
     from jella import solver
-    from jella.methods import sparse_bdr
+    from jella.estimators import framework
+    from jella.estimators.methods import sparse_bdr
     from jella.metrics import adjusted_rand
-    from jella.terms.block_diagonal import BlockDiagonal, SelfExpression
-    from jella.terms.sparse_block_diagonal import SparseBlockDiagonal
-    from jella.updates.sylvester import Sylvester
+    from jella.problem.terms.block_diagonal import BlockDiagonal, SelfExpression
+    from jella.problem.terms.sparse_block_diagonal import SparseBlockDiagonal
+    from jella.solve.updates.sylvester import Sylvester
 
     views, groups = make_views(n)
     model = jella.SparseBDR(
@@ -103,7 +104,7 @@ def measure(n: int) -> dict[str, Any]:
     clock = Clock()
     places = (
         (sparse_bdr, "nearest", "neighbour search"),
-        (jella.estimator, "make_start", "start"),
+        (framework, "make_start", "start"),
         (solver, "sweep", "sweeps"),
         (solver, "_update_bases", "basis step"),
         (solver, "basis_with_completion", "products for the basis"),

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jella.plan import make_plan
-from jella.problem import Problem
-from jella.relaxation import SOR
-from jella.samples import InMemory
-from jella.solver import evaluate, sweep
-from jella.start import make_start
+from jella.problem.model import Problem
+from jella.solve.plan import make_plan
+from jella.solve.relaxation import SOR
+from jella.solve.samples import InMemory
+from jella.solve.solver import evaluate, sweep
+from jella.solve.start import make_start
 from jella.terms import L1, NonNegative
 from jella.views import View, Views, read_views
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 import jella
-from jella.estimator import BaseJELLA
-from jella.registry import concrete_subclasses
+from jella.estimators.framework import BaseJELLA
+from jella.numerics.registry import concrete_subclasses
 from jella.terms import SparseBlockDiagonal, Support, Term
 
 # public names load lazily; walking subclasses needs them loaded

@@ -9,14 +9,14 @@ from scipy.linalg import eigh, solve_sylvester
 from sklearn.metrics import adjusted_rand_score
 
 import jella
-from jella.arrays import like, to_numpy
-from jella.eigen import lowest_eigenvectors
-from jella.plan import make_plan
-from jella.problem import Problem
-from jella.relaxation import SOR, Basic
-from jella.solver import solve
-from jella.spectral import spectral_labels
-from jella.start import make_start
+from jella.graphs.spectral import spectral_labels
+from jella.numerics.arrays import like, to_numpy
+from jella.numerics.eigen import lowest_eigenvectors
+from jella.problem.model import Problem
+from jella.solve.plan import make_plan
+from jella.solve.relaxation import SOR, Basic
+from jella.solve.solver import solve
+from jella.solve.start import make_start
 from jella.terms import BlockDiagonal, Orthonormal
 from jella.views import read_views
 
@@ -74,7 +74,7 @@ def dense_imlbdr(views, start, alpha, beta, gamma, *, orthonormal, rule, max_ite
     ("basis", "weights"), [("free", (1.0, 100.0, 1.0)), ("orthonormal", (1.0, 10.0, 0.1))], ids=["free", "orthonormal"]
 )
 def test_fast_steps_are_the_dense_ones(setting, rule, basis, weights, monkeypatch):
-    monkeypatch.setattr("jella.terms.block_diagonal.DIRECT", 0)  # the iterative eigensolver, small as n is
+    monkeypatch.setattr("jella.problem.terms.block_diagonal.DIRECT", 0)  # the iterative eigensolver, small as n is
     alpha, beta, gamma = weights
     arrays = jella.datasets.make_incomplete(grouped(300), 0.2, setting, random_state=0)
     views = read_views([X / 10 for X in arrays])

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import jella
 from jella.metrics import adjusted_rand
-from jella.scaling import ALL_KINDS
 from jella.terms import L21, NonNegative, Ridge
+from jella.views.scaling import ALL_KINDS
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 da = pytest.importorskip("dask.array", reason="dask arrays are not installed")
@@ -36,9 +36,9 @@ METHODS = {
 @pytest.fixture(autouse=True)
 def _small_chunks_count(monkeypatch):
     """Chunks of a few samples are worked on as they are, not put together."""
-    import jella.chunked.read
+    import jella.distributed.read
 
-    monkeypatch.setattr(jella.chunked.read, "WORTH_A_TASK", 1)
+    monkeypatch.setattr(jella.distributed.read, "WORTH_A_TASK", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -95,11 +95,11 @@ def test_the_layout_of_chunks_does_not_matter(chunks, name):
 
 
 def test_small_chunks_are_worked_on_together_and_given_back_as_they_came(monkeypatch):
-    import jella.chunked.read
+    import jella.distributed.read
 
-    monkeypatch.setattr(jella.chunked.read, "WORTH_A_TASK", 2**24)
+    monkeypatch.setattr(jella.distributed.read, "WORTH_A_TASK", 2**24)
     views = lazy(grouped("missing-view"), (4, 5, 6))
-    read = jella.chunked.read.read_chunked(views)
+    read = jella.distributed.read.read_chunked(views)
     assert read.lengths == (60,)
     assert jella.MVLIV(3, max_iter=3).fit(views).embedding_.chunks[0] == (4,) * 15
 
@@ -150,9 +150,9 @@ def test_models_that_were_fitted_in_memory_take_chunks_too(model):
 
 @pytest.mark.parametrize("name", ["MVLIV", "DAIMC", "SparseBDR"])
 def test_what_memory_does_not_hold_is_kept_in_files_as_long_as_the_model_is(name, monkeypatch, tmp_path):
-    import jella.chunked.scheduler
+    import jella.distributed.scheduler
 
-    monkeypatch.setattr(jella.chunked.scheduler, "SHARE", 0.0)
+    monkeypatch.setattr(jella.distributed.scheduler, "SHARE", 0.0)
     views, new = grouped("incomplete-view"), grouped("incomplete-view", 20, seed=1)
     with dask.config.set({"temporary-directory": str(tmp_path)}):
         whole, chunked = clone(METHODS[name]).fit(views), clone(METHODS[name]).fit(lazy(views))
@@ -167,14 +167,14 @@ def test_what_memory_does_not_hold_is_kept_in_files_as_long_as_the_model_is(name
 
 
 def test_some_samples_of_chunks_in_files_are_read_alone(monkeypatch, tmp_path):
-    import jella.chunked.scheduler
-    from jella.chunked.fetch import brought
-    from jella.chunked.store import Stored
+    import jella.distributed.scheduler
+    from jella.distributed.fetch import brought
+    from jella.distributed.store import Stored
 
-    monkeypatch.setattr(jella.chunked.scheduler, "SHARE", 0.0)
+    monkeypatch.setattr(jella.distributed.scheduler, "SHARE", 0.0)
     views, kept = grouped("incomplete-view"), np.arange(60) % 3 > 0
     with dask.config.set({"temporary-directory": str(tmp_path)}):
-        some = jella.chunked.read.read_chunked(lazy(views)).take(kept)
+        some = jella.distributed.read.read_chunked(lazy(views)).take(kept)
         assert all(isinstance(chunk, Stored) for chunk in some.chunks)
         rows = np.array([0, 3, 17, 39])
         for view, raw in zip(brought(some.take(np.arange(40) > 0), rows[1:] - 1), views, strict=True):
@@ -183,11 +183,11 @@ def test_some_samples_of_chunks_in_files_are_read_alone(monkeypatch, tmp_path):
 
 
 def test_without_room_for_files_chunks_are_computed_in_every_pass(monkeypatch, tmp_path):
-    import jella.chunked.scheduler
-    import jella.chunked.store
+    import jella.distributed.scheduler
+    import jella.distributed.store
 
-    monkeypatch.setattr(jella.chunked.scheduler, "SHARE", 0.0)
-    monkeypatch.setattr(jella.chunked.store, "FREE", 1.0)
+    monkeypatch.setattr(jella.distributed.scheduler, "SHARE", 0.0)
+    monkeypatch.setattr(jella.distributed.store, "FREE", 1.0)
     views = grouped("incomplete-view")
     with dask.config.set({"temporary-directory": str(tmp_path)}):
         same(clone(METHODS["SparseBDR"]).fit(lazy(views)), clone(METHODS["SparseBDR"]).fit(views))

@@ -12,16 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 from test_chunked import METHODS, grouped, lazy, same
 
 import jella
-from jella.samples import SamplesLostError
+from jella.solve.samples import SamplesLostError
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 
 
 @pytest.fixture(autouse=True)
 def _small_chunks_count(monkeypatch):
-    import jella.chunked.read
+    import jella.distributed.read
 
-    monkeypatch.setattr(jella.chunked.read, "WORTH_A_TASK", 1)
+    monkeypatch.setattr(jella.distributed.read, "WORTH_A_TASK", 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
@@ -75,10 +75,10 @@ def test_a_killed_worker_changes_nothing(client, method):
 
 @pytest.mark.parametrize("method", [jella.MVLIV, jella.SparseBDR])
 def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch, method):
-    import jella.chunked.scheduler
+    import jella.distributed.scheduler
 
-    monkeypatch.setattr(jella.chunked.scheduler, "POLL", 0.1)
-    monkeypatch.setattr(jella.chunked.scheduler, "GRACE", 0.5)
+    monkeypatch.setattr(jella.distributed.scheduler, "POLL", 0.1)
+    monkeypatch.setattr(jella.distributed.scheduler, "GRACE", 0.5)
     views = grouped("incomplete-view")
     whole = method(3, max_iter=3, tol=0.0).fit(views)
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}

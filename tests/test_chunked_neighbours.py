@@ -11,12 +11,12 @@ from jella.views import read_views
 dask = pytest.importorskip("dask", reason="dask is not installed")
 da = pytest.importorskip("dask.array", reason="dask arrays are not installed")
 
-import jella.chunked.fetch as fetch  # noqa: E402
-import jella.chunked.neighbours as chunked_neighbours  # noqa: E402
-import jella.chunked.read as read  # noqa: E402
-import jella.chunked.scheduler as scheduler  # noqa: E402
-import jella.methods.sparse_bdr as sparse_bdr  # noqa: E402
-import jella.neighbours as neighbours  # noqa: E402
+import jella.distributed.fetch as fetch  # noqa: E402
+import jella.distributed.neighbours as chunked_neighbours  # noqa: E402
+import jella.distributed.read as read  # noqa: E402
+import jella.distributed.scheduler as scheduler  # noqa: E402
+import jella.estimators.methods.sparse_bdr as sparse_bdr  # noqa: E402
+import jella.graphs.neighbours as neighbours  # noqa: E402
 
 SETTINGS = ("missing-view", "incomplete-view")
 MODEL = jella.SparseBDR(3, n_neighbors=4, max_iter=5, random_state=0)
@@ -37,7 +37,7 @@ def _by_cells(monkeypatch):
     for module in (neighbours, chunked_neighbours):
         monkeypatch.setattr(module, "EXACT", 50)
     monkeypatch.setattr(sparse_bdr, "ORDERED", 50)
-    monkeypatch.setattr(jella.cells, "CELL_SIZE", 12)
+    monkeypatch.setattr(jella.graphs.cells, "CELL_SIZE", 12)
     monkeypatch.setattr(neighbours, "PROBES", 3)
     monkeypatch.setattr(chunked_neighbours, "PROBES", 3)
 
@@ -134,7 +134,7 @@ def test_frames_keep_their_names():
 
 def test_the_data_stay_on_the_workers(monkeypatch):
     """What comes back from Dask is a few numbers a sample, never the samples."""
-    monkeypatch.setattr(jella.view_choice, "SAMPLE", 20)
+    monkeypatch.setattr(jella.graphs.view_choice, "SAMPLE", 20)
     monkeypatch.setattr(scheduler, "MOST_OF_TASK", 4 * 100 * 270 * 9)
     rng = np.random.default_rng(0)
     views = [rng.normal(size=(200, 150)), rng.normal(size=(200, 120))]
@@ -149,7 +149,7 @@ def test_the_data_stay_on_the_workers(monkeypatch):
         return found
 
     for module in ("fetch", "views", "by_chunk", "read"):
-        monkeypatch.setattr(f"jella.chunked.{module}.compute", watched)
+        monkeypatch.setattr(f"jella.distributed.{module}.compute", watched)
     model = jella.SparseBDR(3, n_components=5, n_neighbors=4, max_iter=3, random_state=0)
     model.fit([da.from_array(view, chunks=(30, -1)) for view in views])
     data = sum(view.nbytes for view in views)

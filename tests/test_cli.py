@@ -79,7 +79,7 @@ def test_what_methods_says_of_missing_entries_and_signs_is_so():
         "views": make_incomplete(whole, 0.2, "missing-view", random_state=0),
         "nothing": whole,
     }
-    from jella.catalogue import methods
+    from jella.estimators.catalogue import methods
 
     order = ("entries", "views", "nothing")
     for method in methods().values():
@@ -357,7 +357,7 @@ def test_a_failure_while_writing_leaves_nothing(capsys, tables, tmp_path, monkey
 
 
 def test_an_unexpected_failure_has_its_own_code(capsys, monkeypatch):
-    monkeypatch.setattr("jella.catalogue.methods", lambda: 1 / 0)
+    monkeypatch.setattr("jella.estimators.catalogue.methods", lambda: 1 / 0)
     code, _, err = run(capsys, "methods")
     assert code == 1
     assert "--debug" in err

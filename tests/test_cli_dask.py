@@ -30,9 +30,9 @@ def address():
 
 @pytest.fixture(autouse=True)
 def _small_parts_count(monkeypatch):
-    import jella.chunked.read
+    import jella.distributed.read
 
-    monkeypatch.setattr(jella.chunked.read, "WORTH_A_TASK", 1)
+    monkeypatch.setattr(jella.distributed.read, "WORTH_A_TASK", 1)
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +234,7 @@ def test_a_part_that_a_worker_cannot_read_is_one_sentence(capfd, plain, tmp_path
 
 def test_a_cluster_that_is_lost_is_one_sentence(capfd, plain, tmp_path, address, monkeypatch):
     import jella.cli.on_dask
-    from jella.samples import SamplesLostError
+    from jella.solve.samples import SamplesLostError
 
     def lose(*args):
         raise SamplesLostError("all workers are gone; start some: the fit ended after 2 sweeps; and so on")

@@ -11,12 +11,12 @@ import pytest
 from scipy import sparse
 
 import jella
-from jella.arrays import to_numpy
-from jella.catalogue import methods
 from jella.cli.main import main
 from jella.datasets import load_digits_views, make_incomplete
+from jella.estimators.catalogue import methods
+from jella.estimators.on_device import Device, on_host
 from jella.io import read
-from jella.on_device import Device, on_host
+from jella.numerics.arrays import to_numpy
 
 pd = pytest.importorskip("pandas")
 torch = pytest.importorskip("torch")

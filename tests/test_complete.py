@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 import jella
-from jella.arrays import to_numpy
 from jella.metrics import rmse
+from jella.numerics.arrays import to_numpy
 from jella.views import read_views, write_views
 
 N, WIDTHS = 30, (7, 5)

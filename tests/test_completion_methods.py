@@ -19,13 +19,13 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import jella
-from jella.arrays import like, to_numpy
-from jella.completion import RPCA, RRMC
-from jella.completion.base import canonical
-from jella.completion.lagrangian import LowRank, separate
-from jella.completion.rpca import GRAM_LIMIT, inexact_alm, shrink
-from jella.completion.rrmc import median_penalty, rank_k_alm
+from jella.estimators.completion import RPCA, RRMC
+from jella.estimators.completion.base import canonical
+from jella.estimators.completion.lagrangian import LowRank, separate
+from jella.estimators.completion.rpca import GRAM_LIMIT, inexact_alm, shrink
+from jella.estimators.completion.rrmc import median_penalty, rank_k_alm
 from jella.io.stored import giving_arrays
+from jella.numerics.arrays import like, to_numpy
 
 loadmat = giving_arrays(scipy_io.loadmat)
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from jella.confirmed import UNCONFIRMED, confirmed_graph
-from jella.spectral import diffused_labels
+from jella.graphs.confirmed import UNCONFIRMED, confirmed_graph
+from jella.graphs.spectral import diffused_labels
 from jella.views import read_views
 
 NEAR = np.array([[1], [2], [3], [2]])

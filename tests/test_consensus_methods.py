@@ -22,16 +22,24 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import jella
-from jella.arrays import like, to_numpy
-from jella.consensus import MIC, RAMC
-from jella.consensus.filled import Filled
-from jella.consensus.graph_fit import Penalty, connected_enough, fit_graph
-from jella.consensus.graphs import laplacian_eigenvectors, neighbour_graph
-from jella.consensus.l1_rows import nearest_rows
-from jella.consensus.mic_embed import embed_views
-from jella.consensus.mic_start import chained_start
-from jella.consensus.mic_steps import basis_step, consensus, embedding_step, loss, objective, refine, unit_columns
+from jella.estimators.consensus import MIC, RAMC
+from jella.estimators.consensus.filled import Filled
+from jella.estimators.consensus.graph_fit import Penalty, connected_enough, fit_graph
+from jella.estimators.consensus.graphs import laplacian_eigenvectors, neighbour_graph
+from jella.estimators.consensus.l1_rows import nearest_rows
+from jella.estimators.consensus.mic_embed import embed_views
+from jella.estimators.consensus.mic_start import chained_start
+from jella.estimators.consensus.mic_steps import (
+    basis_step,
+    consensus,
+    embedding_step,
+    loss,
+    objective,
+    refine,
+    unit_columns,
+)
 from jella.io.stored import giving_arrays
+from jella.numerics.arrays import like, to_numpy
 from jella.views import read_views
 
 loadmat = giving_arrays(scipy_io.loadmat)

@@ -75,8 +75,8 @@ def test_what_comes_out_is_of_the_kind_that_went_in(library, device):
     assert isinstance(model.embedding_, kind)
     assert all(isinstance(X, kind) for X in completed.values())
     assert model.embedding_.device == next(iter(views.values())).device
-    known = ~np.isnan(jella.arrays.to_numpy(views["pixels"]))
-    before, after = jella.arrays.to_numpy(views["pixels"]), jella.arrays.to_numpy(completed["pixels"])
+    known = ~np.isnan(jella.numerics.arrays.to_numpy(views["pixels"]))
+    before, after = jella.numerics.arrays.to_numpy(views["pixels"]), jella.numerics.arrays.to_numpy(completed["pixels"])
     assert (before[known] == after[known]).all()
     assert (model.predict(views) >= 0).all()
 

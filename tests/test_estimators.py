@@ -19,9 +19,9 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import jella
-from jella.arrays import like, to_numpy
-from jella.base import BaseMultiView
-from jella.estimator import BaseJELLA
+from jella.estimators.base import BaseMultiView
+from jella.estimators.framework import BaseJELLA
+from jella.numerics.arrays import like, to_numpy
 from jella.terms import L1, NonNegative
 
 METHODS = all_methods()

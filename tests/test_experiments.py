@@ -216,7 +216,7 @@ def test_the_command_line_knows_every_artefact():
 
 def on_torch():
     pytest.importorskip("torch")
-    from jella.on_device import Device
+    from jella.estimators.on_device import Device
 
     return Device.named("cpu")
 

@@ -10,16 +10,16 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from jella.io.stored import giving_arrays
-from jella.plan import make_plan
-from jella.problem import Blocks, Problem
-from jella.quadratic import Quadratic
-from jella.relaxation import Basic, LMaFitSOR
-from jella.samples import InMemory
-from jella.solver import evaluate, solve, sweep
+from jella.problem.model import Blocks, Problem
+from jella.problem.terms.learned_graph import Laplacian, project_simplex_rows, squared_distances
+from jella.problem.terms.sample_norm import RobustState
+from jella.solve.plan import make_plan
+from jella.solve.quadratic import Quadratic
+from jella.solve.relaxation import Basic, LMaFitSOR
+from jella.solve.samples import InMemory
+from jella.solve.solver import evaluate, solve, sweep
+from jella.solve.updates import CoordinateDescent, LeastSquares, Sylvester
 from jella.terms import L1, Alignment, BlockDiagonal, Indicator, NonNegative, Ridge, SampleNorm
-from jella.terms.learned_graph import Laplacian, project_simplex_rows, squared_distances
-from jella.terms.sample_norm import RobustState
-from jella.updates import CoordinateDescent, LeastSquares, Sylvester
 from jella.views import read_views
 
 loadmat = giving_arrays(scipy_io.loadmat)

@@ -10,9 +10,9 @@ import pytest
 from scipy import sparse
 
 import jella
-from jella.arrays import to_numpy
 from jella.datasets import make_incomplete
 from jella.datasets.patterns import SETTINGS
+from jella.numerics.arrays import to_numpy
 from jella.views import read_views
 
 N, WIDTHS = 60, (12, 8)

@@ -13,9 +13,9 @@ from common import make
 from scipy import sparse
 
 import jella
-from jella.arrays import to_numpy
-from jella.base import BaseMultiView
+from jella.estimators.base import BaseMultiView
 from jella.model_selection import HeldOut, held_out_error, search, select_n_clusters, select_rank
+from jella.numerics.arrays import to_numpy
 from jella.views import read_views
 
 reason = "mudata is not installed: pip install 'jella[mudata]'"

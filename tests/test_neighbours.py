@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from jella import cells, neighbours
-from jella.cells import locality_order
-from jella.neighbours import dense_nearest, nearest, neighbour_graph, symmetric_support
+from jella.graphs import cells, neighbours
+from jella.graphs.cells import locality_order
+from jella.graphs.neighbours import dense_nearest, nearest, neighbour_graph, symmetric_support
 from jella.views.model import View, Views
 from jella.views.read import read_views
 

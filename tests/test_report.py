@@ -13,9 +13,9 @@ from common import holed, make, planted
 from scipy import sparse
 
 import jella
-from jella.base import BaseMultiView
+from jella.estimators.base import BaseMultiView
 from jella.model_selection.against_mean import errors_against_mean
-from jella.registry import concrete_subclasses
+from jella.numerics.registry import concrete_subclasses
 from jella.report import ReportData, write_report
 from jella.report.association import cramers_v
 from jella.report.colouring import of_column

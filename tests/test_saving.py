@@ -16,15 +16,15 @@ from common import all_terms, holed, make, make_term, planted
 from scipy import sparse
 
 import jella
-from jella.arrays import like, to_numpy
-from jella.base import BaseMultiView
-from jella.registry import concrete_subclasses
-from jella.relaxation import SOR
+from jella.estimators.base import BaseMultiView
+from jella.estimators.model_file import estimators
+from jella.numerics.arrays import like, to_numpy
+from jella.numerics.registry import concrete_subclasses
 from jella.saving import archive
 from jella.saving.kinds import SCALAR, SPECIAL, TEXTS, kinds_by_type
-from jella.saving.model import estimators
 from jella.saving.pandas_kinds import NAMES, pandas_kinds
 from jella.saving.tree import Decoder, Encoder
+from jella.solve.relaxation import SOR
 from jella.terms import L1, Proximable
 
 WALKED = {kind for kind in concrete_subclasses(BaseMultiView) if kind.__module__.startswith("jella.")}

@@ -13,10 +13,10 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 import jella
-from jella.arrays import to_numpy
-from jella.scaling import ALL_KINDS, KINDS, Scaling, predict_log_norms, sample_norms
-from jella.scoring import choose_hidden, held_out_rmse
+from jella.numerics.arrays import to_numpy
+from jella.readout.scoring import choose_hidden, held_out_rmse
 from jella.views import Views, read_views
+from jella.views.scaling import ALL_KINDS, KINDS, Scaling, predict_log_norms, sample_norms
 
 
 def holed(n=20, widths=(6, 4), rate=0.3, seed=0):

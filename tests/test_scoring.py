@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import jella
-import jella.scoring
-from jella.arrays import to_numpy
-from jella.scaling import KINDS, Scaling
-from jella.scoring import choose_hidden, held_out_rmse, hide
+import jella.readout.scoring
+from jella.numerics.arrays import to_numpy
+from jella.readout.scoring import choose_hidden, held_out_rmse, hide
 from jella.views import read_views
+from jella.views.scaling import KINDS, Scaling
 
 
 def planted(n=120, widths=(30, 20), r=3, noise=0.3, seed=0):
@@ -120,7 +120,7 @@ def test_missing_entries_are_not_scored():
 
 @pytest.mark.parametrize("block", [1, 40_000, 2**26])
 def test_blocks_score_every_sample_once(monkeypatch, block):
-    monkeypatch.setattr(jella.scoring, "BLOCK_BYTES", block)
+    monkeypatch.setattr(jella.readout.scoring, "BLOCK_BYTES", block)
     X = holed()
     views, asked = read_views(X), []
 
@@ -138,7 +138,7 @@ def test_blocks_do_not_change_the_score(monkeypatch, wrap):
     X = [wrap(view) for view in planted(n=25)]  # all samples have two views, so that blocks draw the same
     model = jella.MVLIV(n_components=3).fit(X)
     expected = model.score(X)
-    monkeypatch.setattr(jella.scoring, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(jella.readout.scoring, "BLOCK_BYTES", 1)
     assert model.score(X) == pytest.approx(expected, rel=1e-9)
 
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import jella
-from jella.arrays import like, to_numpy
-from jella.plan import Plan, make_plan
-from jella.problem import Blocks, Problem
-from jella.relaxation import SOR, Basic, Pace
-from jella.residuals import ViewData
-from jella.samples import InMemory
-from jella.solver import balanced_bases, canonical_bases, evaluate, solve, sweep
-from jella.start import make_start
+from jella.numerics.arrays import like, to_numpy
+from jella.problem.model import Blocks, Problem
+from jella.problem.residuals import ViewData
+from jella.solve.plan import Plan, make_plan
+from jella.solve.relaxation import SOR, Basic, Pace
+from jella.solve.samples import InMemory
+from jella.solve.solver import balanced_bases, canonical_bases, evaluate, solve, sweep
+from jella.solve.start import make_start
 from jella.terms import (
     L1,
     L21,

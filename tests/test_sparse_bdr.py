@@ -12,18 +12,18 @@ from sklearn.neighbors import KNeighborsClassifier
 from test_block_diagonal import K, grouped
 
 import jella
-from jella.filled import MeanFilled, NeighbourFilled
-from jella.labels import unit_rows
-from jella.lending import _in_turn, lent_embedding, lent_residual
-from jella.neighbours import nearest, neighbour_graph, symmetric_support
-from jella.plan import make_plan
-from jella.problem import Problem
-from jella.relaxation import SOR, Basic
-from jella.solver import solve
-from jella.spectral import choose_n_clusters, leading_eigenvectors, modularity, spectral_labels
-from jella.start import make_start
+from jella.graphs.lending import _in_turn, lent_embedding, lent_residual
+from jella.graphs.neighbours import nearest, neighbour_graph, symmetric_support
+from jella.graphs.spectral import choose_n_clusters, leading_eigenvectors, modularity, spectral_labels
+from jella.graphs.view_choice import choose_kinds, clarity_weights
+from jella.numerics.kmeans import unit_rows
+from jella.problem.model import Problem
+from jella.solve.filled import MeanFilled, NeighbourFilled
+from jella.solve.plan import make_plan
+from jella.solve.relaxation import SOR, Basic
+from jella.solve.solver import solve
+from jella.solve.start import make_start
 from jella.terms import BlockDiagonal, Orthonormal, Ridge, SparseBlockDiagonal, Support
-from jella.view_choice import choose_kinds, clarity_weights
 from jella.views import read_views
 
 
@@ -52,7 +52,7 @@ def zeros_everywhere(n):
 @pytest.mark.parametrize("direct", [True, False])
 def test_a_full_support_is_the_dense_form(setting, rule, direct, monkeypatch):
     if not direct:
-        monkeypatch.setattr("jella.terms.block_diagonal.DIRECT", 0)
+        monkeypatch.setattr("jella.problem.terms.block_diagonal.DIRECT", 0)
     views = read_views([X / 10 for X in jella.datasets.make_incomplete(grouped(120), 0.2, setting, random_state=0)])
     options = {"gamma": 0.1, "eigen_tol": 1e-9, "eigen_steps": 500}
     dense = solved(BlockDiagonal(K, 1.0, 10.0, **options), views, rule)
@@ -83,7 +83,7 @@ def test_a_support_holds_every_pair_once(rng):
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("weights", [(0.1, 10.0, 0.1), (10.0, 10.0, 0.1), (1.0, 1.0, 5.0)])
 def test_the_objective_never_rises_however_early_the_eigensolver_stops(setting, steps, weights, monkeypatch):
-    monkeypatch.setattr("jella.terms.block_diagonal.DIRECT", 0)
+    monkeypatch.setattr("jella.problem.terms.block_diagonal.DIRECT", 0)
     alpha, beta, gamma = weights
     views = read_views([X / 10 for X in jella.datasets.make_incomplete(grouped(150), 0.3, setting, random_state=1)])
     support = Support.averaging(symmetric_support(neighbour_graph(nearest(views, 6)[1])))
@@ -207,7 +207,7 @@ def test_iterative_eigenvectors_are_the_direct_ones(monkeypatch):
     directed = neighbour_graph(nearest(read_views(views), 8)[1])
     graph = sparse.csr_array(directed + directed.T)
     values, vectors = leading_eigenvectors(graph, 4)
-    monkeypatch.setattr("jella.spectral.DIRECT", 0)
+    monkeypatch.setattr("jella.graphs.spectral.DIRECT", 0)
     few, found = leading_eigenvectors(graph, 4)
     np.testing.assert_allclose(few, values, atol=1e-4)
     same_span = np.linalg.svd(found[:, :3].T @ vectors[:, :3], compute_uv=False)
@@ -231,7 +231,7 @@ def test_the_order_of_the_sweeps_does_not_show(setting, monkeypatch):
     views, _ = clustered()
     holes = jella.datasets.make_incomplete(views, 0.3, setting, random_state=0)
     plain = jella.SparseBDR(3, random_state=0).fit(holes)
-    monkeypatch.setattr("jella.methods.sparse_bdr.ORDERED", 10)
+    monkeypatch.setattr("jella.estimators.methods.sparse_bdr.ORDERED", 10)
     ordered = jella.SparseBDR(3, random_state=0).fit(holes)
     np.testing.assert_allclose(ordered.objective_, plain.objective_, rtol=1e-9)
     np.testing.assert_allclose(ordered.embedding_, plain.embedding_, atol=1e-6)

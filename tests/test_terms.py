@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from jella.problem.terms.base import joint_prox, why_not_joint
+from jella.problem.terms.learned_graph import project_simplex_rows
+from jella.problem.terms.linf1 import project_l1_columns
 from jella.terms import L1, L21, Box, Coupling, LabelGraph, Linf1, NonNegative, Orthonormal, Proximable, Ridge
-from jella.terms.base import joint_prox, why_not_joint
-from jella.terms.learned_graph import project_simplex_rows
-from jella.terms.linf1 import project_l1_columns
 
 TERMS = [make_term(kind) for kind in all_terms()]
 PROXIMABLE = [term for term in TERMS if isinstance(term, Proximable)]

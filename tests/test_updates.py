@@ -10,9 +10,12 @@ from common import all_terms, make_term
 from scipy.linalg import solve_sylvester
 from scipy.optimize import nnls
 
-from jella.arrays import like, solve_psd, to_numpy
-from jella.plan import all_updates, choose_update
-from jella.quadratic import Quadratic
+from jella.numerics.arrays import like, solve_psd, to_numpy
+from jella.problem.terms.base import is_folded, joint_prox, why_not_joint
+from jella.solve.plan import all_updates, choose_update
+from jella.solve.quadratic import Quadratic
+from jella.solve.updates import Assignment, CoordinateDescent, LeastSquares, Procrustes, ProxGradient, Sylvester
+from jella.solve.updates.prox_gradient import proximal_step
 from jella.terms import (
     L1,
     L21,
@@ -26,9 +29,6 @@ from jella.terms import (
     Ridge,
     Term,
 )
-from jella.terms.base import is_folded, joint_prox, why_not_joint
-from jella.updates import Assignment, CoordinateDescent, LeastSquares, Procrustes, ProxGradient, Sylvester
-from jella.updates.prox_gradient import proximal_step
 
 TERMS = [make_term(kind) for kind in all_terms()]
 SETS: list[tuple[Term, ...]] = [c for size in (0, 1, 2, 3) for c in itertools.combinations(TERMS, size)]

@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 import jella
-import jella.scoring
-from jella.arrays import to_numpy
+import jella.readout.scoring
+from jella.numerics.arrays import to_numpy
 from jella.views import Schema, read_views
 
 N = 24
@@ -498,7 +498,7 @@ def test_sparse_views_are_never_dense_where_whole_samples_are_missing(no_dense, 
     else:  # samples that have the sparse view only: score hides entries of them
         other[present] = np.where(np.arange(present.sum())[:, None] < 5, np.nan, other[present])
         observed = [present, None]
-    monkeypatch.setattr(jella.scoring, "BLOCK_BYTES", 8 * (d + 6) * 7)
+    monkeypatch.setattr(jella.readout.scoring, "BLOCK_BYTES", 8 * (d + 6) * 7)
     no_dense(n)
     fitted = model(tol=1e-2).fit(X, observed=observed)
     assert np.isfinite(fitted.transform(X, observed=observed)).all()
@@ -509,7 +509,7 @@ def test_a_sparse_view_too_wide_to_be_dense(monkeypatch):
     n, d = 300, 40_000  # 96 MB if dense
     wide, other, lacking = wide_views(n, d)
     observed = [~np.isin(np.arange(n), lacking), None]
-    monkeypatch.setattr(jella.scoring, "BLOCK_BYTES", 2**21)
+    monkeypatch.setattr(jella.readout.scoring, "BLOCK_BYTES", 2**21)
     tracemalloc.start()
     fitted = model(tol=1e-2).fit([wide, other], observed=observed)
     fitted.transform([wide, other], observed=observed)

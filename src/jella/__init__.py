@@ -9,49 +9,49 @@ from jella._version import __version__
 
 if TYPE_CHECKING:
     from jella import datasets, experiments, io, metrics, model_selection, report, terms
-    from jella.completion import RPCA, RRMC
-    from jella.consensus import MIC, RAMC
-    from jella.methods.daimc import DAIMC
-    from jella.methods.generic import JELLA
-    from jella.methods.imcl import IMCL
-    from jella.methods.img import IMG
-    from jella.methods.imlbdr import IMLBDR
-    from jella.methods.irmkmc import IRMKMC
-    from jella.methods.mvliv import MVLIV
-    from jella.methods.pvc import PVC
-    from jella.methods.sparse_bdr import SparseBDR
-    from jella.mudata import write_mudata
+    from jella.estimators.completion import RPCA, RRMC
+    from jella.estimators.consensus import MIC, RAMC
+    from jella.estimators.methods.daimc import DAIMC
+    from jella.estimators.methods.generic import JELLA
+    from jella.estimators.methods.imcl import IMCL
+    from jella.estimators.methods.img import IMG
+    from jella.estimators.methods.imlbdr import IMLBDR
+    from jella.estimators.methods.irmkmc import IRMKMC
+    from jella.estimators.methods.mvliv import MVLIV
+    from jella.estimators.methods.pvc import PVC
+    from jella.estimators.methods.sparse_bdr import SparseBDR
+    from jella.estimators.model_file import load
+    from jella.io.mudata import write_mudata
     from jella.oneshot import cluster, complete
-    from jella.problem import Problem
-    from jella.relaxation import SOR, Basic, LMaFitSOR
-    from jella.result import Progress, Result
-    from jella.saving import load
+    from jella.problem.model import Problem
+    from jella.solve.relaxation import SOR, Basic, LMaFitSOR
+    from jella.solve.result import Progress, Result
 
 # public name -> module it lives in; loaded when first asked for, so that `import jella` stays quick
 _HOME = {
-    "JELLA": "jella.methods.generic",
-    "DAIMC": "jella.methods.daimc",
-    "IMCL": "jella.methods.imcl",
-    "IMG": "jella.methods.img",
-    "IMLBDR": "jella.methods.imlbdr",
-    "IRMKMC": "jella.methods.irmkmc",
-    "MVLIV": "jella.methods.mvliv",
-    "PVC": "jella.methods.pvc",
-    "SparseBDR": "jella.methods.sparse_bdr",
-    "MIC": "jella.consensus",
-    "RAMC": "jella.consensus",
-    "RPCA": "jella.completion",
-    "RRMC": "jella.completion",
+    "JELLA": "jella.estimators.methods.generic",
+    "DAIMC": "jella.estimators.methods.daimc",
+    "IMCL": "jella.estimators.methods.imcl",
+    "IMG": "jella.estimators.methods.img",
+    "IMLBDR": "jella.estimators.methods.imlbdr",
+    "IRMKMC": "jella.estimators.methods.irmkmc",
+    "MVLIV": "jella.estimators.methods.mvliv",
+    "PVC": "jella.estimators.methods.pvc",
+    "SparseBDR": "jella.estimators.methods.sparse_bdr",
+    "MIC": "jella.estimators.consensus",
+    "RAMC": "jella.estimators.consensus",
+    "RPCA": "jella.estimators.completion",
+    "RRMC": "jella.estimators.completion",
     "cluster": "jella.oneshot",
     "complete": "jella.oneshot",
-    "Problem": "jella.problem",
-    "Basic": "jella.relaxation",
-    "SOR": "jella.relaxation",
-    "LMaFitSOR": "jella.relaxation",
-    "Progress": "jella.result",
-    "Result": "jella.result",
-    "load": "jella.saving",
-    "write_mudata": "jella.mudata",
+    "Problem": "jella.problem.model",
+    "Basic": "jella.solve.relaxation",
+    "SOR": "jella.solve.relaxation",
+    "LMaFitSOR": "jella.solve.relaxation",
+    "Progress": "jella.solve.result",
+    "Result": "jella.solve.result",
+    "load": "jella.estimators.model_file",
+    "write_mudata": "jella.io.mudata",
     "datasets": "jella",
     "experiments": "jella",
     "io": "jella",

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from jella.arrays import Array, to_numpy
-from jella.methods.sparse_bdr import SparseBDR
+from jella.estimators.methods.sparse_bdr import SparseBDR
+from jella.graphs.spectral import modularity
 from jella.model_selection.against_mean import Errors, errors_against_mean
-from jella.spectral import modularity
+from jella.numerics.arrays import Array, to_numpy
 from jella.views import is_chunked, read_views
 
 #: cluster sizes that a repr lists
@@ -293,7 +293,7 @@ def _errors(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | 
 def _n_missing(X: Any, observed: Any) -> dict[str, int]:
     views: Any
     if is_chunked(X):
-        from jella.chunked.read import read_chunked
+        from jella.distributed.read import read_chunked
 
         views = read_chunked(X, observed)
     else:

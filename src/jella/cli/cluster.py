@@ -70,9 +70,9 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
 
 def _run_on_dask(options: argparse.Namespace, place: Path) -> tuple[str, dict[str, Any]]:
     """As `run`, of Parquet parts on a cluster."""
-    from jella.chunked.model import has_chunks, without_chunks
     from jella.cli.on_dask import data_name, fitted_on_dask
     from jella.cli.write_parts import write_completed, write_labels_and_embedding
+    from jella.distributed.model import has_chunks, without_chunks
 
     with fitted_on_dask(options, place, options.clusters) as there:
         say(options, "writing")
@@ -90,8 +90,8 @@ def _run_on_dask(options: argparse.Namespace, place: Path) -> tuple[str, dict[st
 
 def write_results(folder: Path, model: Any, dataset: Any, names: Any, options: argparse.Namespace) -> None:
     """Labels, embedding, completed views and the model."""
-    from jella.arrays import to_numpy
     from jella.io import write_views
+    from jella.numerics.arrays import to_numpy
 
     if hasattr(model, "labels_"):
         samples = sample_column(names, len(model.labels_))

@@ -36,9 +36,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Read, hide, fit each method, compare."""
-    from jella.catalogue import find_method, methods
+    from jella.estimators.catalogue import find_method, methods
     from jella.model_selection import HeldOut
-    from jella.progress import ProgressLine
+    from jella.numerics.progress import ProgressLine
     from jella.views import read_views
 
     dataset = read_data(options)

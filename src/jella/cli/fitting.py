@@ -10,10 +10,10 @@ import warnings
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from jella.progress import as_time
+from jella.numerics.progress import as_time
 
 if TYPE_CHECKING:
-    from jella.on_device import Device
+    from jella.estimators.on_device import Device
 
 _QUIET = 0.2  # seconds between two drawings
 
@@ -50,7 +50,7 @@ def n_clusters(text: str) -> int | None:
 
 def make_model(options: argparse.Namespace, k: int | None = None) -> Any:
     """The estimator that the options name, unfitted."""
-    from jella.catalogue import find_method
+    from jella.estimators.catalogue import find_method
 
     method = find_method(options.method)
     known = method.kind().get_params()
@@ -76,14 +76,14 @@ def chosen_device(options: argparse.Namespace) -> Device | None:
     """What --device names, refused where it is not there; None without one."""
     if options.device is None:
         return None
-    from jella.on_device import Device
+    from jella.estimators.on_device import Device
 
     return Device.named(options.device)
 
 
 def fit(model: Any, views: Any, device: Device | None) -> Any:
     """Fit, on the device where there is one; what the fit warns of is said once, in a line."""
-    from jella.on_device import fit_on
+    from jella.estimators.on_device import fit_on
 
     told = getattr(model, "callback", None)
     line = told if isinstance(told, SweepLine) else nullcontext()

@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Read and describe."""
-    from jella.catalogue import methods
+    from jella.estimators.catalogue import methods
     from jella.views import read_views
 
     dataset = read_data(options)
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
 
 
 def _describe(view: Any) -> dict[str, Any]:
-    from jella.arrays import to_numpy
+    from jella.numerics.arrays import to_numpy
 
     values = view.X.data if view.is_sparse else to_numpy(view.X)[np.broadcast_to(to_numpy(view.mask), view.X.shape)]
     present = view.presence()

@@ -16,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """A line a method."""
-    from jella.catalogue import methods
+    from jella.estimators.catalogue import methods
 
     def mark(yes: bool) -> str:
         return "yes" if yes else "-"

@@ -101,7 +101,7 @@ def data_name(options: argparse.Namespace) -> str:
 def fitted_on_dask(options: argparse.Namespace, place: Path, k: int | None = None) -> Iterator[Fitted]:
     """The model that the options name, fitted on the cluster that they name; its folder is put in place at the end."""
     from jella.io.partitions import find_partitions, open_all
-    from jella.samples import SamplesLostError
+    from jella.solve.samples import SamplesLostError
 
     _check(options)
     model = make_model(options, k)
@@ -121,7 +121,7 @@ def fitted_on_dask(options: argparse.Namespace, place: Path, k: int | None = Non
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what does not go with --dask, before anything is started."""
-    from jella.catalogue import find_method, methods
+    from jella.estimators.catalogue import find_method, methods
 
     if not options.data:
         raise ValueError("expected Parquet files or folders with the data, got none; name them after the command")

@@ -26,9 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Load, read, transform, write."""
-    from jella.arrays import to_numpy
     from jella.cli.report import load_model
     from jella.io import write_views
+    from jella.numerics.arrays import to_numpy
     from jella.views import read_views
 
     place = check_output(options)

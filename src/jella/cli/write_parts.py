@@ -16,7 +16,7 @@ def write_labels_and_embedding(there: Fitted) -> np.ndarray:
     """The folders labels and embedding; returns the sizes of the clusters."""
     import dask.array as da
 
-    from jella.chunked.scheduler import compute
+    from jella.distributed.scheduler import compute
 
     model, names = there.model, there.model.sample_names_in_
     heads = [str(head) for head in model.get_feature_names_out()]
@@ -30,7 +30,7 @@ def write_labels_and_embedding(there: Fitted) -> np.ndarray:
 
 def write_completed(there: Fitted) -> dict[str, int]:
     """The folder completed, a folder a view; returns how many values of each were missing."""
-    from jella.chunked.scheduler import compute
+    from jella.distributed.scheduler import compute
 
     completed, writes = there.model.complete(there.X), []
     for source in there.sources:

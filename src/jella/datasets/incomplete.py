@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from jella.arrays import to_numpy
 from jella.datasets.patterns import draw_hidden
+from jella.numerics.arrays import to_numpy
 from jella.views import read_views
 from jella.views.hide import hide_values
 

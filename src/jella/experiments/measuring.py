@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.on_device import Device
+from jella.estimators.on_device import Device
 
 
 def forget_peak_memory() -> None:

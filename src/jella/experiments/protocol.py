@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import to_numpy
 from jella.datasets.incomplete import make_incomplete
+from jella.estimators.on_device import Device, fit_on
 from jella.experiments.cell import Cell
 from jella.experiments.contenders import CONTENDERS, Contender
-from jella.labels import kmeans
 from jella.metrics import adjusted_rand, nmi, rmse
-from jella.on_device import Device, fit_on
+from jella.numerics.arrays import to_numpy
+from jella.numerics.kmeans import kmeans
 
 Views = dict[str, Any]
 N_KMEANS = 20

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from jella.estimators.on_device import Device
 from jella.experiments.draw import draw
 from jella.experiments.paper import ARTEFACTS, QUICK, Plan, cells_of, embedded
 from jella.experiments.runner import load_dataset, run
-from jella.on_device import Device
 
 
 def reproduce(

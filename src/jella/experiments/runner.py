@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from jella.estimators.on_device import Device
 from jella.experiments.cell import Cell
 from jella.experiments.contenders import CONTENDERS
 from jella.experiments.measuring import describe_environment, forget_peak_memory, peak_memory
 from jella.experiments.protocol import compute
 from jella.experiments.results_file import ResultsFile
-from jella.on_device import Device
-from jella.progress import ProgressLine
+from jella.numerics.progress import ProgressLine
 
 Load = Callable[[str], tuple[Mapping[str, Any], Any]]
 

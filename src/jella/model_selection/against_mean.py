@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from jella.arrays import to_numpy
-from jella.filled import feature_means
 from jella.model_selection.held_out import HeldOut
+from jella.numerics.arrays import to_numpy
+from jella.solve.filled import feature_means
 from jella.views import read_views, write_views
 
 #: of all hidden values together, and by view

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from jella.arrays import Array, to_numpy
-from jella.base import generator
 from jella.datasets.patterns import draw_hidden
-from jella.rows import row_blocks
+from jella.estimators.base import generator
+from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.rows import row_blocks
 from jella.views import Schema, View, Views, collect, is_single, read_views
 from jella.views.hide import hide_values
 

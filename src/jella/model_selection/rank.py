@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from jella.methods.generic import JELLA
+from jella.estimators.methods.generic import JELLA
 from jella.model_selection.held_out import HeldOut, Trials, check_completes
 from jella.model_selection.search import N_SPLITS, mean_and_error
-from jella.terms import Orthonormal, Ridge
+from jella.problem.terms import Orthonormal, Ridge
 from jella.views import Views
 
 #: weight of the ridge of the default estimator, where samples have a norm near one in every view

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import to_numpy
-from jella.labels import unit_rows
-from jella.neighbours import dense_nearest, neighbour_graph
+from jella.graphs.neighbours import dense_nearest, neighbour_graph
+from jella.graphs.spectral import Graph, modularity
+from jella.numerics.arrays import to_numpy
+from jella.numerics.kmeans import unit_rows
 from jella.report.subject import Absent, Subject
-from jella.spectral import Graph, modularity
 
 #: rows of the map; more samples than that share rows
 MOST_ROWS = 300

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2_contingency, kruskal
 
-from jella.arrays import to_numpy
+from jella.numerics.arrays import to_numpy
 from jella.report.subject import Absent, Subject
 from jella.views import View
 

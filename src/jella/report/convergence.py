@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.arrays import to_numpy
+from jella.numerics.arrays import to_numpy
 from jella.report.subject import Absent, Subject
 
 _REASONS = {

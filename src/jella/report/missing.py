@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.arrays import to_numpy
+from jella.numerics.arrays import to_numpy
 from jella.report.subject import Subject
-from jella.scaling import ViewScale
 from jella.views import View
+from jella.views.scaling import ViewScale
 
 #: columns of the map; more samples than that share columns
 MOST_COLUMNS = 400

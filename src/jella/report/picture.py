@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.arrays import to_numpy
-from jella.labels import unit_rows
+from jella.graphs.spectral import leading_eigenvectors
+from jella.numerics.arrays import to_numpy
+from jella.numerics.kmeans import unit_rows
 from jella.report.affinity import symmetric_affinity
 from jella.report.colouring import Colouring
 from jella.report.subject import Absent, Subject
-from jella.spectral import leading_eigenvectors
 
 #: points drawn; of more samples, so many are drawn at random
 MOST_POINTS = 3000

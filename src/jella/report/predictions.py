@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.arrays import to_numpy
-from jella.filled import feature_means
 from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
+from jella.numerics.arrays import to_numpy
+from jella.numerics.rows import row_blocks
 from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
-from jella.rows import row_blocks
+from jella.solve.filled import feature_means
 from jella.views import Schema, View, Views, read_views
 
 #: beyond so many samples a second fit is left out

@@ -11,16 +11,16 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from jella.arrays import to_numpy
-from jella.confirmed import confirmed_graph
-from jella.labels import kmeans
-from jella.methods.sparse_bdr import SparseBDR
+from jella.estimators.methods.sparse_bdr import SparseBDR
+from jella.graphs.confirmed import confirmed_graph
+from jella.graphs.neighbours import dense_nearest
+from jella.graphs.spectral import Graph, diffused_labels, spectral_labels
 from jella.metrics import adjusted_rand
-from jella.neighbours import dense_nearest
+from jella.numerics.arrays import to_numpy
+from jella.numerics.kmeans import kmeans
 from jella.report.affinity import symmetric_affinity
 from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
-from jella.spectral import Graph, diffused_labels, spectral_labels
 
 N_RESTARTS = 10
 #: share of the samples that take part in a restart

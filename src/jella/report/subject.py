@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from jella.arrays import to_numpy
-from jella.base import BaseMultiView
+from jella.estimators.base import BaseMultiView
+from jella.numerics.arrays import to_numpy
 from jella.views import View, Views
 
 

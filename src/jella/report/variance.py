@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from jella.arrays import sqnorm, to_numpy
+from jella.numerics.arrays import sqnorm, to_numpy
+from jella.numerics.rows import row_blocks
 from jella.report.subject import Absent, Subject, feature_name
-from jella.rows import row_blocks
 from jella.views import View
 
 #: components shown; of more, those that explain most

@@ -1,5 +1,1 @@
 """Models in files: one zip of plain data each, and nothing in it that loading could run."""
-
-from jella.saving.model import load, save
-
-__all__ = ["load", "save"]

@@ -16,19 +16,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from jella.completion.lagrangian import Penalty
-from jella.methods.daimc import unit_column_sums
-from jella.problem import Blocks, Problem
-from jella.registry import concrete_subclasses
-from jella.relaxation import Relaxation
-from jella.result import Result, Sweep
-from jella.scaling import Scaling, ViewScale
-from jella.spectral import ClusterPath
-from jella.terms import Support
-from jella.terms.block_diagonal import BlockState
-from jella.terms.part import Part
-from jella.terms.sample_norm import RobustState
+from jella.estimators.completion.lagrangian import Penalty
+from jella.estimators.methods.daimc import unit_column_sums
+from jella.graphs.spectral import ClusterPath
+from jella.numerics.registry import concrete_subclasses
+from jella.problem.model import Blocks, Problem
+from jella.problem.terms import Support
+from jella.problem.terms.block_diagonal import BlockState
+from jella.problem.terms.part import Part
+from jella.problem.terms.sample_norm import RobustState
+from jella.solve.relaxation import Relaxation
+from jella.solve.result import Result, Sweep
 from jella.views import Schema, View, Views
+from jella.views.scaling import Scaling, ViewScale
 
 #: records that fitted models are made of
 RECORDS: tuple[type, ...] = (

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from jella.arrays import to_numpy
+from jella.numerics.arrays import to_numpy
 from jella.saving.kinds import SCALAR, TEXTS, Kind, UnsaveableError, kinds_by_type
 from jella.saving.pandas_kinds import NAMES, pandas_kinds
 

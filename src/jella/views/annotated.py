@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array
+from jella.numerics.arrays import Array
 
 
 def is_mudata(X: Any) -> bool:

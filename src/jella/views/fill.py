@@ -8,7 +8,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array, is_floating, like, namespace, to_numpy
+from jella.numerics.arrays import Array, is_floating, like, namespace, to_numpy
 
 
 def fill(raw: Any, keep: Array, values: Array) -> Any:

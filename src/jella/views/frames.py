@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array
+from jella.numerics.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array, namespace, to_numpy
+from jella.numerics.arrays import Array, namespace, to_numpy
 from jella.views.frames import Frame, column_names, column_order, is_frame, label
 
 

@@ -10,7 +10,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array, namespace, sqnorm, to_numpy
+from jella.numerics.arrays import Array, namespace, sqnorm, to_numpy
 from jella.views.frames import label
 
 

@@ -11,7 +11,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array, is_floating, namespace, to_numpy
+from jella.numerics.arrays import Array, is_floating, namespace, to_numpy
 from jella.views.annotated import is_annotated, is_mudata, matrix, modalities
 from jella.views.frames import Frame, align, check_unique, column_order, is_frame, read_frame
 from jella.views.masks import dense_mask, read_mask, sparse_mask

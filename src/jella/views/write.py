@@ -9,7 +9,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.arrays import Array, namespace, to_numpy
+from jella.numerics.arrays import Array, namespace, to_numpy
 from jella.views.annotated import is_annotated, is_mudata, new_annotated, padded, with_modalities, with_more_samples
 from jella.views.fill import fill, fill_frame, fill_sparse_rows
 from jella.views.frames import column_names, column_order, is_frame

@@ -1,0 +1,87 @@
+"""An array with a row a sample, in chunks that stay where they were computed."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
+
+import dask
+import numpy as np
+
+from jella.distributed.scheduler import added, compute
+
+
+@dataclass(frozen=True)
+class ByChunk:
+    """Rows of all samples, (n, width), each chunk a delayed NumPy array.
+
+    Attributes
+    ----------
+    parts : tuple of delayed arrays
+    lengths : tuple of int
+        Rows of every chunk.
+    width : int
+    dtype : NumPy type
+    step, made_from : function and tuple of ByChunk, optional
+        What the parts are when they are computed: a function of the views' chunk and of other rows. Known, so that who
+        needs the views' chunk too can do both at once.
+    """
+
+    parts: tuple[Any, ...]
+    lengths: tuple[int, ...]
+    width: int
+    dtype: Any
+    step: Callable[..., np.ndarray] | None = None
+    made_from: tuple[ByChunk, ...] = ()
+
+    @classmethod
+    def cut(cls, rows: Any, lengths: tuple[int, ...]) -> ByChunk:
+        """A NumPy or Dask array (n, width) in chunks of these lengths."""
+        import dask.array as da
+
+        whole = rows if isinstance(rows, da.Array) else da.from_array(rows, chunks=(lengths, -1), name=False)
+        parts = whole.rechunk((lengths, -1)).to_delayed()[:, 0]
+        return cls(tuple(parts), lengths, int(rows.shape[1]), rows.dtype)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, width)."""
+        return sum(self.lengths), self.width
+
+    def map(self, function: Callable[..., np.ndarray], *shared: Any) -> ByChunk:
+        """A function of rows and shared values, chunk by chunk; the rows that it gives are as wide."""
+        step = dask.delayed(function, pure=False)
+        parts = tuple(step(part, *shared) for part in self.parts)
+        return ByChunk(parts, self.lengths, self.width, self.dtype)
+
+    def sum(self, function: Callable[[np.ndarray], Any]) -> Any:
+        """The sum over chunks of what a function makes of each."""
+        step = dask.delayed(function, pure=False)
+        return compute([added([step(part) for part in self.parts], partial(reduce, operator.add))])[0]
+
+    def some(self, at_most: int) -> np.ndarray:
+        """Rows of at most about so many samples, evenly spread, in memory."""
+        every = -(-self.shape[0] // at_most)
+        return self.map(_every, every).whole()
+
+    def __truediv__(self, divisors: np.ndarray) -> ByChunk:
+        return self.map(np.divide, divisors)
+
+    def whole(self) -> np.ndarray:
+        """All rows, in memory."""
+        return np.concatenate(compute(self.parts))
+
+    def lazy(self, layout: tuple[int, ...]) -> Any:
+        """A Dask array in chunks of the layout."""
+        import dask.array as da
+
+        pieces = zip(self.parts, self.lengths, strict=True)
+        arrays = [da.from_delayed(part, shape=(n, self.width), dtype=self.dtype) for part, n in pieces]
+        return da.concatenate(arrays, axis=0).rechunk((layout, -1))
+
+
+def _every(rows: np.ndarray, step: int) -> np.ndarray:
+    return rows[::step]

@@ -1,0 +1,237 @@
+"""Samples in chunks, as the solver sees them: one pass over the data a sweep, and sums that come home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from jella.distributed.by_chunk import ByChunk
+from jella.distributed.views import ChunkedViews
+from jella.numerics.arrays import Array
+from jella.problem.model import Blocks, Problem
+from jella.problem.terms.base import Term
+from jella.solve.plan import Plan
+from jella.solve.quadratic import Quadratic, embedding_with_completion, stacked_gram
+from jella.solve.samples import InMemory, RowsAt
+from jella.views import Views
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What samples add up to."""
+
+    totals: np.ndarray  # of the loss, (V,)
+    term_values: np.ndarray  # of the terms on the embedding
+    gram: np.ndarray  # WᵀW
+    columns: np.ndarray  # (r,)
+    grams: tuple[np.ndarray, ...]  # of the bases
+    crosses: tuple[np.ndarray, ...]
+
+    @classmethod
+    def at(cls, problem: Problem, blocks: Blocks, completes: bool, views: Views, W: np.ndarray) -> Sums:
+        """Of a chunk at blocks that have its embedding."""
+        at = InMemory.of(views, keeps=False).at(problem, replace(blocks, embedding=W))
+        bases = at.basis_sums(completes)  # first, for the totals come with them
+        return cls(
+            at.totals(),
+            np.array(at.term_values()),
+            at.gram(),
+            at.column_sums(),
+            tuple(own.gram for own in bases),
+            tuple(own.cross for own in bases),
+        )
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            self.totals + other.totals,
+            self.term_values + other.term_values,
+            self.gram + other.gram,
+            self.columns + other.columns,
+            tuple(a + b for a, b in zip(self.grams, other.grams, strict=True)),
+            tuple(a + b for a, b in zip(self.crosses, other.crosses, strict=True)),
+        )
+
+    def rescaled(self, divisors: np.ndarray) -> Sums:
+        """With the columns of W divided."""
+        both = divisors[:, None] * divisors
+        return replace(
+            self,
+            gram=self.gram / both,
+            columns=self.columns / divisors,
+            grams=tuple(gram / both for gram in self.grams),
+            crosses=tuple(cross / divisors for cross in self.crosses),
+        )
+
+
+@dataclass(frozen=True)
+class Chunked:
+    """Samples in chunks."""
+
+    views: ChunkedViews
+    completes: bool
+
+    def total(self) -> float:
+        """Sum of the squares of all observed entries."""
+        return float(self.views.reduce(Views.sqnorm))
+
+    def at(self, problem: Problem, blocks: Blocks) -> ChunkedAt:
+        """The sums over all chunks; the embedding is kept on the way."""
+        step = partial(Sums.at, problem, _without_rows(blocks), self.completes)
+        sums, W = self.views.settle(step, blocks.embedding)
+        return ChunkedAt(self.views, problem, sums, W)
+
+    def embed(self, problem: Problem, blocks: Blocks, start: Array | None) -> ByChunk:
+        """Each sample's exact embedding with the bases fixed."""
+        step = partial(_embed, problem, _without_rows(blocks))
+        return self.views.spread(step, blocks.bases[0].shape[1], *([] if start is None else [start]))
+
+    def repaired(self, problem: Problem, new: ByChunk, old: ByChunk) -> ByChunk:
+        """Rows are looked at here, and only where a component lost all its samples."""
+        for term in problem.embedding:
+            if type(term).repair is not Term.repair and np.any(_lost(new, old)):
+                new = self.views.cut(term.repair(new.whole(), old.whole()))
+        return new
+
+
+def _lost(new: ByChunk, old: ByChunk) -> np.ndarray:
+    return (new.sum(_column_sums) == 0) & (old.sum(_column_sums) != 0)
+
+
+def _column_sums(W: np.ndarray) -> np.ndarray:
+    return np.asarray(W.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class ChunkedAt:
+    """Samples in chunks at blocks."""
+
+    views: ChunkedViews
+    problem: Problem
+    sums: Sums
+    embedding: ByChunk
+
+    def totals(self) -> np.ndarray:
+        """Of the loss."""
+        return self.sums.totals
+
+    def term_values(self) -> tuple[float, ...]:
+        """Of the terms on the embedding."""
+        return tuple(self.sums.term_values.tolist())
+
+    def gram(self) -> np.ndarray:
+        """WᵀW."""
+        return self.sums.gram
+
+    def column_sums(self) -> np.ndarray:
+        """Of W."""
+        return self.sums.columns
+
+    def basis_sums(self, completes: bool) -> list[Quadratic]:
+        """Of every view."""
+        return [Quadratic(gram, cross) for gram, cross in zip(self.sums.grams, self.sums.crosses, strict=True)]
+
+    def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> ByChunk:
+        """Every chunk takes the step by itself, when the sums at its end are asked for."""
+        step = partial(_next, self.problem, plan, _without_rows(blocks), tuple(bases), relaxation)
+        return self.views.spread(step, bases[0].shape[1], self.embedding)
+
+    def rescaled(self, blocks: Blocks, divisors: np.ndarray) -> ChunkedAt:
+        """The sums follow from those before."""
+        return replace(self, sums=self.sums.rescaled(divisors), embedding=blocks.embedding)
+
+
+@dataclass(frozen=True)
+class Together(Chunked):
+    """Samples in chunks whose embedding is solved for all of them together, here: the data stay where they are.
+
+    A sweep passes over the data twice, for the sums that the bases need and for the products with the new ones.
+    """
+
+    def at(self, problem: Problem, blocks: Blocks) -> TogetherAt:  # type: ignore[override]
+        """The sums over all chunks."""
+        step = partial(Sums.at, _loss_only(problem), _bases_only(blocks), self.completes)
+        sums = self.views.reduce(step, self.views.cut(_of_data(self.views, blocks.embedding)))
+        return TogetherAt((), problem, blocks, (), self.views, sums)
+
+    def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
+        """As in memory."""
+        return InMemory(()).repaired(problem, new, old)
+
+
+@dataclass(frozen=True)
+class TogetherAt(RowsAt):
+    """Samples in chunks at blocks, the embedding and its terms here."""
+
+    views: ChunkedViews
+    sums: Sums
+
+    def totals(self) -> np.ndarray:
+        """Of the loss."""
+        return self.sums.totals
+
+    def basis_sums(self, completes: bool) -> list[Quadratic]:
+        """Of every view."""
+        gram = self.gram()
+        return [Quadratic(gram, cross) for cross in self.sums.crosses]
+
+    def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
+        """Products with the data come from the chunks, the step is taken here."""
+        step = partial(_cross, _loss_only(self.problem), _bases_only(blocks), tuple(bases), relaxation)
+        cross = self.views.gathered(step, self.views.cut(_of_data(self.views, blocks.embedding)))
+        cross = cross if self.views.order is None else cross[self.views.order]
+        quadratic = Quadratic(stacked_gram(bases), cross).scaled(self.problem.loss.weight)
+        return plan.embedding.apply(quadratic, self.problem.embedding, blocks.embedding, blocks.embedding_states)
+
+    def rescaled(self, blocks: Blocks, divisors: Array) -> TogetherAt:
+        """The sums follow from those before."""
+        return replace(self, blocks=blocks, sums=self.sums.rescaled(divisors))
+
+
+def _loss_only(problem: Problem) -> Problem:
+    """What chunks need of a problem whose terms are dealt with here."""
+    return replace(problem, basis=(), embedding=())
+
+
+def _bases_only(blocks: Blocks) -> Blocks:
+    return replace(blocks, embedding=None, basis_states=(), embedding_states=())
+
+
+def _of_data(views: ChunkedViews, W: np.ndarray) -> np.ndarray:
+    """Rows of an embedding in the order of the data."""
+    if views.order is None:
+        return W
+    rows = np.empty_like(W)
+    rows[views.order] = W
+    return rows
+
+
+def _cross(
+    problem: Problem, blocks: Blocks, bases: tuple[Array, ...], relaxation: float, views: Views, W: np.ndarray
+) -> np.ndarray:
+    at = InMemory.of(views, keeps=False).at(problem, replace(blocks, embedding=W))
+    return np.asarray(embedding_with_completion(at.residuals, blocks.bases, W, bases, relaxation).cross)
+
+
+def _without_rows(blocks: Blocks) -> Blocks:
+    """The blocks that travel to all chunks."""
+    return replace(blocks, embedding=None)
+
+
+def _embed(problem: Problem, blocks: Blocks, views: Views, start: np.ndarray | None = None) -> np.ndarray:
+    return np.asarray(InMemory.of(views).embed(problem, blocks, start))
+
+
+def _next(
+    problem: Problem,
+    plan: Plan,
+    blocks: Blocks,
+    bases: tuple[Array, ...],
+    relaxation: float,
+    views: Views,
+    W: np.ndarray,
+) -> np.ndarray:
+    here = replace(blocks, embedding=W)
+    return np.asarray(InMemory.of(views, keeps=False).at(problem, here).next_embedding(plan, here, bases, relaxation))

@@ -1,0 +1,109 @@
+"""Chunks that do not fit into memory, kept in files: every pass reads them as they are, and only the rows it needs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+
+from jella.distributed.scheduler import active_client, compute
+from jella.views.model import View, Views
+
+#: files are written where they leave this share of the free space
+FREE = 0.2
+
+
+class Folder:
+    """A temporary folder that all workers see; it goes when nobody needs it any more."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="jella-", dir=dask.config.get("temporary-directory", None))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def has_room(self, n_bytes: float) -> bool:
+        """Whether so many bytes fit, and all workers would find them."""
+        client = active_client()
+        seen = [True] if client is None else client.run(os.path.isdir, self.path).values()
+        return all(seen) and n_bytes <= (1.0 - FREE) * shutil.disk_usage(self.path).free
+
+
+class InFiles(ABC):
+    """Samples that lie in files until a task opens them."""
+
+    @abstractmethod
+    def open(self) -> Views:
+        """The samples, in memory or read as they are used."""
+
+
+@dataclass(frozen=True)
+class Stored(InFiles):
+    """A chunk in files, or some of its samples: what is known of it beside the values."""
+
+    stem: str
+    views: Views  # with arrays of no rows where there is a file
+    rows: np.ndarray | None = None  # the samples, if not all
+
+    def take(self, rows: np.ndarray) -> Stored:
+        """Some of the samples; nothing is read."""
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
+
+    def open(self) -> Views:
+        """The samples; where they are all, values are read as they are used."""
+        items = [self._opened(number, view) for number, view in enumerate(self.views)]
+        views = Views(tuple(items))
+        return views if self.rows is None else views.take(self.rows)
+
+    def _opened(self, number: int, view: View) -> View:
+        X = _read(self._file("values", number))
+        return replace(view, X=X, mask=view.mask if view.mask.size else _read(self._file("mask", number)))
+
+    def _file(self, what: str, number: int) -> str:
+        return f"{self.stem}-{what}-{number}.npy"
+
+    @classmethod
+    def write(cls, stem: str, views: Views) -> Stored:
+        """Write a chunk to files whose names begin so."""
+        stored = cls(stem, Views(tuple(_known(view) for view in views)))
+        for number, view in enumerate(views):
+            _write(stored._file("values", number), np.asarray(view.X))
+            if not view.is_rowwise:
+                _write(stored._file("mask", number), np.asarray(view.mask))
+        return stored
+
+
+def stored(chunks: Sequence[Any], folder: Folder) -> list[Stored]:
+    """Delayed Views, written by the workers that compute them."""
+    write = dask.delayed(Stored.write, pure=False)
+    stems = [str(Path(folder.path) / f"{number:06d}") for number in range(len(chunks))]
+    return compute([write(stem, chunk) for stem, chunk in zip(stems, chunks, strict=True)])
+
+
+def opened(chunk: Any) -> Views:
+    """Samples, out of their files where they have some."""
+    return chunk.open() if isinstance(chunk, InFiles) else chunk
+
+
+def _known(view: View) -> View:
+    """A view without what goes to files, or is known of all chunks."""
+    mask = view.mask if view.is_rowwise else np.empty((0, 2), dtype=bool)
+    return replace(view, X=np.empty((0, 0)), mask=mask, feature_names=None)
+
+
+def _read(path: str) -> np.ndarray:
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def _write(path: str, array: np.ndarray) -> None:
+    """Whole or not at all: a worker that is killed leaves no half a chunk."""
+    with tempfile.NamedTemporaryFile(dir=Path(path).parent, suffix=".part", delete=False) as file:
+        np.save(file, array)
+    os.replace(file.name, path)

@@ -1,0 +1,169 @@
+"""RPCA: completion by robust principal component analysis."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+from sklearn.utils import check_scalar
+
+from jella.estimators.completion.base import BaseCompletion
+from jella.estimators.completion.lagrangian import LowRank, Penalty, Separation, separate
+from jella.numerics.arrays import Array, like, namespace, sqnorm
+from jella.views import Views
+
+#: below this share of ‖M‖ a singular value is no longer trusted to the eigenvalues of MᵀM: their square is too small
+GRAM_LIMIT = 1e-5
+
+#: rounds for a new sample: by then μ has reached its largest value
+ROUNDS = 40
+
+
+def inexact_alm(D: Array, weight: float, *, tol: float = 1e-7, max_iter: int = 1000) -> Separation:
+    """Robust PCA of a matrix in either orientation: min ‖Z‖_* + weight · ‖E‖₁ with Z + E = D.
+
+    The inexact augmented Lagrangian of Lin et al. (2010), E before Z, with their start and their penalties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> D = np.outer(np.ones(20), np.arange(1.0, 11.0))
+    >>> D[3, 4] += 100.0
+    >>> result = inexact_alm(D, 20**-0.5)
+    >>> bool(np.isclose(result.low_rank[3, 4], 5.0)), int((np.abs(result.sparse) > 1e-3).sum())
+    (True, 1)
+    """
+    penalty = spectral_penalty(D)
+    norm = 1.25 / penalty.start
+    largest = float(namespace(D).max(namespace(D).abs(D)))
+    dual = D / max(norm, largest / weight)
+    return separate(D, None, weight, shrink, penalty, dual=dual, tol=tol, max_iter=max_iter)
+
+
+def spectral_penalty(D: Array) -> Penalty:
+    """Lin et al.: μ starts at 1.25/‖D‖₂ and grows by half a round, up to 1e7 times its start."""
+    xp = namespace(D)
+    gram = D.T @ D if D.shape[0] >= D.shape[1] else D @ D.T
+    norm = max(float(xp.max(xp.linalg.eigvalsh(gram))), 0.0) ** 0.5 or 1.0
+    return Penalty(1.25 / norm, growth=1.5, most=1e7 * 1.25 / norm)
+
+
+def shrink(M: Array, mu: float) -> LowRank:
+    """M with its singular values lowered by 1/μ: the minimiser of ‖Z‖_* + μ/2 ‖M − Z‖²."""
+    if 1.0 / mu < GRAM_LIMIT * sqnorm(M) ** 0.5:
+        return _shrink_by_svd(M, 1.0 / mu)
+    xp = namespace(M)
+    tall = M.shape[0] >= M.shape[1]
+    squares, vectors = xp.linalg.eigh(M.T @ M if tall else M @ M.T)
+    kept = int(xp.sum(xp.astype(squares > 1.0 / mu**2, xp.int64)))
+    near, s = vectors[:, vectors.shape[1] - kept :], xp.sqrt(squares[squares.shape[0] - kept :])
+    far = (M @ near if tall else M.T @ near) * (1.0 - 1.0 / (mu * s))
+    value = float(xp.sum(s - 1.0 / mu))
+    return LowRank(far, near, value) if tall else LowRank(near, far, value)
+
+
+def _shrink_by_svd(M: Array, threshold: float) -> LowRank:
+    xp = namespace(M)
+    Q, s, Vt = xp.linalg.svd(M, full_matrices=False)
+    kept = int(xp.sum(xp.astype(s > threshold, xp.int64)))
+    s = s[:kept] - threshold
+    return LowRank(Q[:, :kept] * s, Vt[:kept, :].T, float(xp.sum(s)))
+
+
+class RPCA(BaseCompletion):
+    """Completion by robust PCA: the scaled views side by side as a low-rank part plus sparse errors.
+
+    Minimises ‖Z‖_* + alpha · ‖E‖₁ with Z + E = D by the inexact augmented Lagrangian [2]_. **Missing entries are zeros
+    in D and count as data**, as in the published comparisons: the sparse part has to undo them, and where much is
+    missing Z is drawn towards zero. `jella.RRMC` leaves them out of the loss instead.
+
+    Parameters
+    ----------
+    alpha : float, optional
+        Weight of the sparse part; 1/sqrt(number of features of all views) by default.
+    scale : {'sample', 'feature', 'standardize', 'none'}, default='sample'
+        Scaling before the fit, from observed entries only, as in all estimators.
+    view_weights : sequence or dict of positive floats, optional
+        Weight of each view, 1 by default; its scaled values are multiplied by the root.
+    max_iter : int, default=1000
+        Most rounds.
+    tol : float, default=1e-7
+        The fit ends when ‖D − Z − E‖ < tol · ‖D‖.
+    on_empty : {'raise', 'drop'}, default='raise'
+        A sample without any observed value: an error, or kept out of the fit (its embedding is NaN).
+    random_state : int, optional
+        Seed of what `score` hides; the fit draws nothing.
+
+    Attributes
+    ----------
+    embedding_ : array (n, r)
+        Coordinates of the samples in Z, r its rank: the scaled view v is about ``embedding_ @ bases_[v].T``.
+    bases_ : list, tuple or dict of arrays (d_v, r), as the views came
+        Right singular vectors of Z, orthonormal over all views together.
+    singular_values_ : array (r,)
+        Of Z, largest first.
+    alpha_ : float
+        The weight that was used.
+    residuals_, objective_ : arrays, one value a round
+        ‖D − Z − E‖ / ‖D‖, and ‖Z‖_* + alpha · ‖D − Z‖₁; the second may rise.
+    n_iter_, converged_ : int, bool
+        Rounds done; whether the residual fell below tol.
+    n_features_in_, feature_names_in_, view_names_in_, dropped_
+        As in all estimators.
+
+    Notes
+    -----
+    A sample of the fit is recognised by its values and holes and keeps its part of Z. A new one gets the w that
+    minimises ½ wᵀS⁻¹w + alpha · ‖x − Vw‖₁ with V and the singular values S of the fit, which is the same problem with
+    the other samples fixed: its missing entries are zeros here too. Sparse views become dense.
+
+    References
+    ----------
+    .. [1] E. Candès, X. Li, Y. Ma, J. Wright: Robust principal component analysis? Journal of the ACM 58 (2011).
+    .. [2] Z. Lin, M. Chen, Y. Ma: The augmented Lagrange multiplier method for exact recovery of corrupted low-rank
+       matrices. arXiv:1009.5055 (2010).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jella import RPCA
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40))
+    >>> X[rng.random(X.shape) < 0.03] = np.nan
+    >>> RPCA(scale="none").fit(X).embedding_.shape
+    (60, 2)
+    """
+
+    def __init__(
+        self,
+        alpha: float | None = None,
+        *,
+        scale: str = "sample",
+        view_weights: Any = None,
+        max_iter: int = 1000,
+        tol: float = 1e-7,
+        on_empty: str = "raise",
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.scale = scale
+        self.view_weights = view_weights
+        self.max_iter = max_iter
+        self.tol = tol
+        self.on_empty = on_empty
+        self.random_state = random_state
+
+    def _separate(self, D: Array, observed: Array, views: Views) -> Separation:
+        if self.alpha is not None:
+            check_scalar(self.alpha, "alpha", Real, min_val=0, include_boundaries="neither")
+        self.alpha_ = D.shape[1] ** -0.5 if self.alpha is None else float(self.alpha)
+        return inexact_alm(D, self.alpha_, tol=self.tol, max_iter=self.max_iter)
+
+    def _coordinates(self, X: Array, observed: Array, V: Array) -> Array:
+        s = like(self.singular_values_, V)
+
+        def ridge(M: Array, mu: float) -> LowRank:
+            # singular value thresholding with V fixed: of s + 1/μ, what M has in the end, it leaves s
+            return LowRank((M @ V) * (s / (s + 1.0 / mu)), V)
+
+        return separate(X, None, self.alpha_, ridge, self._penalty, tol=0.0, max_iter=ROUNDS).factors.left

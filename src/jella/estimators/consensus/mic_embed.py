@@ -1,0 +1,68 @@
+"""The embedding of MIC when the bases are fixed: each sample by itself, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jella.estimators.consensus.filled import Filled
+from jella.estimators.consensus.mic_steps import TINY
+from jella.numerics.arrays import Array, at_least, namespace
+from jella.numerics.rows import row_blocks
+
+#: a sample has settled when a step moves it by no more than this share of its length
+SETTLED = 1e-9
+#: most steps; some hundreds are usual
+MOST_STEPS = 10_000
+
+
+def embed_views(views: Sequence[Filled], bases: Sequence[Array], alpha: float, beta: float) -> Array:
+    """The U_v ≥ 0 that minimise MIC's objective with V_v fixed and U* at its best, (V, n, r).
+
+    The objective is then convex and a sum over samples, solved in blocks of samples that fit the cache.
+    """
+    xp = namespace(bases[0])
+    weights = xp.stack([view.weights for view in views])[:, :, None]  # (V, n, 1)
+    grams = xp.stack([V.T @ V for V in bases])
+    cross = xp.stack([view.times(V) for view, V in zip(views, bases, strict=True)])
+    blocks = row_blocks(cross.shape[1], 8 * cross.shape[0] * cross.shape[2])
+    pieces = [_solve(grams, cross[:, rows, :], weights[:, rows, :], alpha, beta) for rows in blocks]
+    return xp.concat(pieces, axis=1)
+
+
+def _solve(grams: Array, cross: Array, weights: Array, alpha: float, beta: float) -> Array:
+    """Accelerated proximal gradient steps, with a step size for every view and a restart for every sample."""
+    xp = namespace(cross)
+    # the coupling with U* only takes curvature away, so that the blocks of single views bound it
+    step = 1.0 / at_least(xp.max(xp.linalg.eigvalsh(grams), axis=1) + alpha, TINY)[:, None, None]
+    shrink = 0.5 * beta * step / weights
+    total = xp.sum(weights, axis=0)
+    tol = max(SETTLED, 4.0 * float(xp.finfo(cross.dtype).eps))
+    U = xp.zeros_like(cross)
+    ahead, momentum = U, xp.ones_like(total)  # (n, 1)
+    for _ in range(MOST_STEPS):
+        center = xp.sum(weights * ahead, axis=0) / total
+        gradient = ahead @ grams - cross + alpha * (ahead - center)
+        new = _prox(ahead - step * gradient, shrink)
+        moved = new - U
+        # where the last step points against the gradient, momentum overshoots: start it anew for this sample
+        back = xp.sum((ahead - new) * moved * (weights / step), axis=(0, 2))[:, None] > 0
+        following = xp.where(back, xp.ones_like(momentum), 0.5 * (1.0 + xp.sqrt(1.0 + 4.0 * momentum * momentum)))
+        ahead = new + xp.where(back, xp.zeros_like(momentum), (momentum - 1.0) / following) * moved
+        U, momentum = new, following
+        if _settled(moved, new, tol):
+            break
+    return U
+
+
+def _prox(U: Array, shrink: Array) -> Array:
+    """Entries at least 0, then every row of every view shortened by its amount."""
+    xp = namespace(U)
+    U = at_least(U, 0.0)
+    lengths = xp.sqrt(xp.sum(U * U, axis=2, keepdims=True))
+    return U * at_least(1.0 - shrink / at_least(lengths, TINY), 0.0)
+
+
+def _settled(moved: Array, U: Array, tol: float) -> bool:
+    xp = namespace(U)
+    distance, length = (xp.sqrt(xp.sum(A * A, axis=(0, 2))) for A in (moved, U))
+    return bool(xp.all(distance <= tol * length))

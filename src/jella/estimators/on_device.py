@@ -1,0 +1,152 @@
+"""Fits on an accelerator of views in any container: they are read on the host, and the fitted model comes back to it.
+
+Only values go to the device, once they are read. So names, the order of samples and refusals are those of a fit on the
+host, and the model that comes back completes, reports and saves as one that never left.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_torch_array
+from sklearn.base import clone
+
+from jella.estimators.base import BaseMultiView
+from jella.estimators.consensus import RAMC
+from jella.numerics.arrays import Array, namespace, to_numpy
+from jella.views import Views, read_views
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device that PyTorch can compute on.
+
+    Attributes
+    ----------
+    place : torch.device
+
+    Examples
+    --------
+    >>> import jella, pytest; _ = pytest.importorskip("torch")
+    >>> model = Device.named("cpu").fit(jella.MVLIV(n_components=1), {"a": [[1.0, 2.0], [2.0, 4.0]]})
+    >>> model.complete({"a": [[3.0, float("nan")]]})["a"].round(6)
+    array([[3., 6.]])
+    """
+
+    place: Any
+
+    @classmethod
+    def named(cls, name: str) -> Device:
+        """The device of that name: cpu, cuda, cuda:1; tried out on a small sum."""
+        torch = _torch()
+        try:
+            float(torch.ones(1, dtype=torch.float64, device=name).sum())
+        except (AssertionError, ImportError, RuntimeError, TypeError):  # every kind is absent in its own way
+            there = ", ".join(["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))])
+            raise ValueError(
+                f"expected a device of this machine with double precision, got {name!r}; pass one of {there}"
+            ) from None
+        return cls(torch.device(name))
+
+    @staticmethod
+    def takes(model: Any) -> bool:
+        """Whether the model computes where its views are; RAMC and what others wrote compute in NumPy."""
+        return isinstance(model, BaseMultiView) and not isinstance(model, RAMC)
+
+    def fit(self, model: Any, X: Any) -> Any:
+        """A clone of the model, fitted here and back on the host with all that the fit gave it.
+
+        Parameters
+        ----------
+        model : estimator
+            Not modified.
+        X : as in its fit
+            Dense views.
+        """
+        if not self.takes(model):
+            raise ValueError(
+                f"expected a method that runs on devices, got {type(model).__name__}, which computes in NumPy; leave "
+                "the device out"
+            )
+        fitted = clone(model)
+        try:
+            with self._taking_views_of(fitted):
+                fitted.fit(X)
+        except _torch().cuda.OutOfMemoryError:
+            raise ValueError(
+                f"expected views and model to fit into the memory of {self.place}, got more; leave the device out"
+            ) from None
+        return on_host(fitted)
+
+    def tensors(self, X: Any) -> dict[str, Array]:
+        """Views by name as tensors: all samples in the order of a fit, NaN where nothing was observed."""
+        views = self._moved(read_views(X))
+        return {view.name: namespace(view.X).where(view.mask, view.X, float("nan")) for view in views}
+
+    @contextmanager
+    def _taking_views_of(self, model: Any) -> Iterator[None]:
+        """What the model reads goes on to the device while this lasts."""
+        read = model._read
+        model._read = lambda X, observed, reset: self._moved(read(X, observed, reset))
+        try:
+            yield
+        finally:
+            del model._read
+
+    def _moved(self, views: Views) -> Views:
+        for view in views:
+            if view.is_sparse:
+                raise ValueError(
+                    f"expected dense views on a device, got view {view.name!r}, which is sparse; leave the device "
+                    "out, or store the view densely"
+                )
+        items = tuple(replace(view, X=self._tensor(view.X), mask=self._tensor(view.mask)) for view in views)
+        return replace(views, items=items)
+
+    def _tensor(self, array: np.ndarray) -> Array:
+        # torch takes no negative strides, and warns of memory that must not be written to
+        return _torch().asarray(np.require(array, requirements=["C", "W"]), device=self.place)
+
+    @property
+    def hardware(self) -> str:
+        """What the device is: the card's own name, or cpu."""
+        return _torch().cuda.get_device_name(self.place) if self.place.type == "cuda" else str(self.place)
+
+    def __str__(self) -> str:
+        what = f" ({self.hardware})" if self.place.type == "cuda" else ""
+        return f"{self.place}{what}, torch {_torch().__version__}"
+
+
+def fit_on(device: Device | None, model: Any, X: Any) -> Any:
+    """The model fitted on the device; without one it is fitted itself, where the views are."""
+    return model.fit(X) if device is None else device.fit(model, X)
+
+
+def on_host(model: Any) -> Any:
+    """A copy of a model with NumPy arrays where it has tensors; what several attributes share, they share again."""
+    stream, buffers = BytesIO(), list[pickle.PickleBuffer]()
+    _Homeward(stream, protocol=5, buffer_callback=buffers.append).dump(model)
+    return pickle.loads(stream.getvalue(), buffers=buffers)
+
+
+class _Homeward(pickle.Pickler):
+    """Tensors are pickled as NumPy arrays."""
+
+    def reducer_override(self, value: Any) -> Any:
+        return (np.asarray, (to_numpy(value),)) if is_torch_array(value) else NotImplemented
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(
+            "expected PyTorch to compute on a device, got no such package; run pip install 'jella[torch]'"
+        ) from None
+    return torch

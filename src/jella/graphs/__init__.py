@@ -1,0 +1,1 @@
+"""Graphs of samples: neighbours, groups, and what neighbours lend each other."""

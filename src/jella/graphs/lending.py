@@ -1,0 +1,149 @@
+"""What neighbours lend a sample: values for what it lacks, and what the model left out of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.numerics.arrays import Array, like, to_numpy
+from jella.numerics.rows import row_blocks
+from jella.views import View, Views
+
+#: a mean of residuals counts as if this many neighbours more had none
+SHRINKAGE = 3.0
+
+
+def lent_embedding(
+    views: Any, W: Array, donors: np.ndarray, lenders: Any, bases: Sequence[Array], *, in_turn: bool = False
+) -> Array:
+    """Embedding (n, r) of samples completed with what others have, instead of with what the model expects of them.
+
+    An expected value varies less than an observed one, so samples that lack a view would lie closer together than
+    the others, and their embedding would tell which views they lack. A value that another sample has varies as
+    observed values do.
+
+    Parameters
+    ----------
+    views : Views
+        The samples, scaled; n of them.
+    W : array (n, r)
+        Their embedding by the model, for what none of the donors has.
+    donors : int array (n, q)
+        Samples among the lenders to take missing values from, the first that has one; -1 for none.
+    lenders : Views
+        Scaled; in memory or in chunks, and only with lenders in chunks may the samples be.
+    bases : sequence of arrays (d_v, r)
+    in_turn : bool
+        Whether a sample lends a view again only to those whose other donors have all lent it as often. Samples that
+        many others are near to would otherwise lend to all of them, which then lie together.
+    """
+    donors = donors if donors.shape[1] else np.full((len(donors), 1), -1)
+    if not isinstance(lenders, Views):
+        from jella.distributed.lending import lent_embedding_in_chunks
+
+        return lent_embedding_in_chunks(views, W, donors, lenders, bases, in_turn=in_turn)
+    total = np.zeros(W.shape, dtype=to_numpy(W[:1, :1]).dtype)
+    for view, other, U in zip(views, lenders, bases, strict=True):
+        if view.is_rowwise and other.is_rowwise:
+            own, lent = product(view, to_numpy(U)), product(other, to_numpy(U))
+            has, lends = view.presence(), other.presence()
+            total += lent_rows(has, own, to_numpy(W), donors, lends, lent, to_numpy(U), in_turn=in_turn)
+        else:
+            total += lent_entries(view, to_numpy(W), donors, other, to_numpy(U))
+    return like(total, W)
+
+
+def lent_rows(
+    has: np.ndarray,
+    own: np.ndarray,
+    W: np.ndarray,
+    donors: np.ndarray,
+    lends: np.ndarray,
+    lent: np.ndarray,
+    U: np.ndarray,
+    *,
+    in_turn: bool,
+) -> np.ndarray:
+    """A view's part of the embedding where samples have it wholly or not at all.
+
+    Parameters
+    ----------
+    has, own : bool array (n,) and array (n, r)
+        The samples that have the view, and its products with the basis.
+    lends, lent : the same of the lenders
+    """
+    able = (donors >= 0) & lends[donors]
+    place = able.argmax(axis=1)
+    if in_turn:
+        # the order in which samples ask follows their embedding, wherever they stand
+        order = np.lexsort(W.T)
+        asking = order[(~has & able.any(axis=1))[order]]
+        place[asking] = _in_turn(donors[asking], able[asking], lends.size)
+    donor = np.take_along_axis(donors, place[:, None], axis=1)[:, 0]
+    expected = W @ (U.T @ U)
+    return np.where(has[:, None], own, np.where(able.any(axis=1)[:, None], lent[donor], expected))
+
+
+def _in_turn(donors: np.ndarray, able: np.ndarray, n_lenders: int) -> np.ndarray:
+    """Place of the donor of every sample, (m,): of those able the one with the fewest loans, the first of them."""
+    loans, places = np.zeros(n_lenders, dtype=np.intp), np.empty(len(donors), dtype=np.intp)
+    for number, (row, can) in enumerate(zip(donors, able, strict=True)):
+        choice = int(np.where(can, loans[row], n_lenders).argmin())
+        loans[row[choice]] += 1
+        places[number] = choice
+    return places
+
+
+def lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:
+    """The same where single entries are missing, block by block of samples."""
+    part = np.empty_like(W)
+    X, mask = _dense(view)
+    lent, lends = _dense(other)
+    for rows in row_blocks(X.shape[0], X.shape[1] * 8, target=2**24):
+        Z, missing = X[rows].copy(), ~mask[rows]
+        for donor in donors[rows].T:
+            if not missing.any():
+                break
+            take = missing & lends[donor] & (donor >= 0)[:, None]
+            Z[take] = lent[donor][take]
+            missing &= ~take
+        part[rows] = np.where(missing, W[rows] @ U.T, Z) @ U
+    return part
+
+
+def lent_residual(view: Any, W: Array, neighbours: sparse.csr_array, U: Array) -> np.ndarray:
+    """What the model leaves out of the neighbours of m samples, averaged over those that have it, (m, d).
+
+    Parameters
+    ----------
+    view, W : View and array (n, r)
+        The samples of the fit, scaled, and their embedding.
+    neighbours : sparse array (m, n)
+        Ones at the neighbours of every sample.
+    """
+    W, U = to_numpy(W), to_numpy(U)
+    if not isinstance(view, View):
+        from jella.distributed.lending import lent_residual_in_chunks
+
+        return lent_residual_in_chunks(view, W, neighbours, U)
+    if view.is_rowwise:
+        present = view.presence().astype(W.dtype)
+        observed = neighbours @ (view.X if view.is_sparse else to_numpy(view.X))
+        expected = (neighbours @ (W * present[:, None])) @ U.T
+        total = (observed.toarray() if sparse.issparse(observed) else observed) - expected
+        return total / (SHRINKAGE + neighbours @ present)[:, None]
+    X, mask = _dense(view)
+    return (neighbours @ np.where(mask, X - W @ U.T, 0.0)) / (SHRINKAGE + neighbours @ mask.astype(W.dtype))
+
+
+def product(view: View, U: np.ndarray) -> np.ndarray:
+    """A view times a basis, (n, r)."""
+    return view.X @ U if view.is_sparse else to_numpy(view.X) @ U
+
+
+def _dense(view: View) -> tuple[np.ndarray, np.ndarray]:
+    X = view.X.toarray() if view.is_sparse else to_numpy(view.X)
+    return X, np.broadcast_to(to_numpy(view.mask), X.shape)

@@ -1,0 +1,393 @@
+"""Nearest neighbours of samples with holes: exact for thousands of samples, by cells for millions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.graphs.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, count_observed, groups, observed_means
+from jella.numerics.arrays import row_sqnorms, to_numpy
+from jella.numerics.rows import row_blocks
+from jella.views.model import View, Views
+
+#: Up to this many samples every pair is looked at.
+EXACT = 20_000
+#: Bytes of a block of distances, of which there are two; the factors of the candidates take eight of them at most.
+BLOCK_BYTES = 2**25
+#: Cells that are searched for the neighbours of each sample, its own included.
+PROBES = 24
+
+
+def nearest(
+    views: Any,
+    n_neighbors: int,
+    *,
+    queries: Any = None,
+    coordinates: np.ndarray | None = None,
+    query_coordinates: np.ndarray | None = None,
+    random_state: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest other samples of every sample, or the nearest samples of every query, over what both have observed.
+
+    Parameters
+    ----------
+    views : Views
+        The samples that are searched; in memory, or in chunks, then without coordinates.
+    n_neighbors : int
+        Cut to the number of samples that there are.
+    queries : Views, optional
+        Samples of the same views. By default the samples themselves, which are then no neighbours of their own.
+    coordinates : array (n, p), optional
+        A small dense coordinate of every sample, such as a low-rank embedding, from which the cells are made where
+        there are more than `EXACT` samples. By default a random projection of the centred values.
+    query_coordinates : array (m, p), optional
+        The same of every query; needed with both queries and coordinates.
+    random_state : int
+        Of the projection and of k-means. Nothing else is random, and nothing at all up to `EXACT` samples.
+
+    Returns
+    -------
+    distances : array (m, q)
+        Squared, ascending, in the floating type of the values; ties are in the order of the samples.
+    indices : array (m, q) of integers
+        Where fewer than q samples have anything in common with a sample, the distance is inf and the index -1.
+
+    Notes
+    -----
+    The distance of two samples is the sum of the squared differences over all entries observed in both, divided by the
+    shares of the views' features that these entries are, summed over views. Products of blocks find the neighbours,
+    and their distances are then taken from the differences, so duplicates are at zero in single precision too.
+
+    Beyond `EXACT` samples, k-means on the coordinates puts samples into cells, and a sample is compared with those of
+    its own and of the nearest cells: at least `PROBES` cells and four times as many samples as neighbours, and more
+    for samples that have too little in common with those.
+
+    Examples
+    --------
+    >>> from jella.views.read import read_views
+    >>> nearest(read_views([[0.0, 0.0], [1.0, float("nan")], [5.0, 5.0]]), 1)
+    (array([[ 2.],
+           [ 2.],
+           [32.]]), array([[1],
+           [0],
+           [1]]))
+    """
+    if n_neighbors < 1:
+        raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
+    if not isinstance(views, Views):
+        from jella.distributed.neighbours import nearest_in_chunks
+
+        return nearest_in_chunks(views, n_neighbors, queries, random_state)
+    base = _on_host(views)
+    asked = base if queries is None else _on_host(queries)
+    if [view.n_features for view in asked] != [view.n_features for view in base]:
+        raise ValueError("the queries must have the views and features of the samples")
+    n = base.n_samples
+    q = min(n_neighbors, n - 1 if queries is None else n)
+    search = Search(base, asked, q, queries is None)
+    rows = np.arange(asked.n_samples)
+    if n <= EXACT:
+        return search(rows, np.arange(n), BLOCK_BYTES)
+    if coordinates is None:
+        project = Projection.of(base, random_state)
+        coordinates, query_coordinates = project(base), project(asked) if queries is not None else None
+    elif queries is not None and query_coordinates is None:
+        raise ValueError("queries need query_coordinates where coordinates are given")
+    cells = Cells.of(to_numpy(coordinates), random_state)
+    labels = cells.labels if query_coordinates is None else cells.assign(to_numpy(query_coordinates))
+    return _search_cells(search, cells, labels)
+
+
+def dense_nearest(
+    W: np.ndarray,
+    n_neighbors: int,
+    *,
+    queries: np.ndarray | None = None,
+    random_state: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `nearest`, for the rows of one complete dense matrix, such as an embedding.
+
+    >>> dense_nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel().tolist()
+    [1, 0, 1]
+    """
+    W = to_numpy(W)
+    asked = None if queries is None else to_numpy(queries)
+    small = W.shape[1] <= PROJECTED
+    return nearest(
+        _complete(W),
+        n_neighbors,
+        queries=None if asked is None else _complete(asked),
+        coordinates=W if small else None,
+        query_coordinates=asked if small else None,
+        random_state=random_state,
+    )
+
+
+def neighbour_graph(indices: np.ndarray) -> sparse.csr_array:
+    """Adjacency (n, n) of ones from the indices (n, q) of neighbours, -1 for none.
+
+    >>> neighbour_graph(np.array([[1], [0], [-1]])).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    n = len(indices)
+    keep = indices >= 0
+    indptr = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
+    columns = np.asarray(indices[keep])
+    small = max(n, columns.size) < 2**31
+    kind = np.int32 if small else np.int64
+    A = sparse.csr_array((np.ones(columns.size), columns.astype(kind), indptr.astype(kind)), shape=(n, n))
+    A.sort_indices()
+    return A
+
+
+def averaged(W: np.ndarray, graph: sparse.csr_array, times: int) -> np.ndarray:
+    """Rows of W halfway to the mean of their neighbours, several times over.
+
+    >>> averaged(np.array([[0.0], [4.0]]), sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]), 1).ravel().tolist()
+    [2.0, 2.0]
+    """
+    graph = graph.astype(W.dtype, copy=False)
+    share = 0.5 / np.maximum(np.asarray(graph.sum(axis=1)), 1)[:, None]
+    for _ in range(times):
+        W = 0.5 * W + share * (graph @ W)
+    return W
+
+
+def symmetric_support(A: sparse.csr_array) -> sparse.csr_array:
+    """Ones where A or its transpose is not zero, off the diagonal; indices sorted.
+
+    >>> symmetric_support(sparse.csr_array([[3.0, 1.0], [0.0, 0.0]])).toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    entries = A.tocoo()
+    rows, columns = entries.coords
+    keep = (rows != columns) & (entries.data != 0)
+    pattern = sparse.csr_array((np.ones(int(keep.sum())), (rows[keep], columns[keep])), shape=A.shape)
+    pattern = (pattern + pattern.T).tocsr()
+    pattern.sort_indices()
+    pattern.data[:] = 1.0
+    return pattern
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """Rows whose products give the sums of squared differences and the shares in common.
+
+    values : (k, K), and with `sparse` their products add up to the sums of squared differences
+    shares : (k, S), whose products are the shares
+    norms : (k,), squared norms of the observed values
+    """
+
+    values: np.ndarray
+    shares: np.ndarray
+    sparse: tuple[sparse.csr_array, ...]
+    norms: np.ndarray
+
+
+class Search:
+    """The exact search of some candidates for the neighbours of some rows."""
+
+    def __init__(
+        self, base: Views, asked: Views, n_neighbors: int, exclude_self: bool, tile_bytes: int = 8 * BLOCK_BYTES
+    ) -> None:
+        self.base, self.asked, self.q, self.exclude_self = base, asked, n_neighbors, exclude_self
+        self.tile_bytes = tile_bytes
+        both = list(zip(base, asked, strict=True))
+        self.by_entry = [not (a.is_rowwise and b.is_rowwise) for a, b in both]
+        self.sparse = [
+            a.is_sparse and b.is_sparse and not entry for (a, b), entry in zip(both, self.by_entry, strict=True)
+        ]
+        self.complete = all(a.is_complete and b.is_complete for a, b in both)
+        self.dtype = np.result_type(*[view.X.dtype for pair in both for view in pair])
+        self.width = sum(
+            (3 if entry else 1) * view.n_features + 2 for view, entry in zip(base, self.by_entry, strict=True)
+        )
+        self.buffers = [np.empty(0, self.dtype), np.empty(0, self.dtype)]
+
+    def __call__(self, rows: np.ndarray, candidates: np.ndarray, block_bytes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and indices (len(rows), q) among the candidates, which are in ascending order."""
+        distances = np.full((len(rows), self.q), np.inf, self.dtype)
+        indices = np.full((len(rows), self.q), -1, dtype=np.intp)
+        if self.q == 0:
+            return distances, indices
+        itemsize = self.dtype.itemsize
+        tiles = list(row_blocks(len(candidates), self.width * itemsize, self.tile_bytes))
+        centres = self._centres(candidates[tiles[0]])
+        held = self._factors(self.base, candidates, centres) if len(tiles) == 1 else None
+        for block in row_blocks(len(rows), len(candidates) * itemsize, block_bytes):
+            left = self._factors(self.asked, rows[block], centres, left=True)
+            sides = (
+                (tile, self._factors(self.base, candidates[tile], centres) if held is None else held) for tile in tiles
+            )
+            D = self._distances(left, sides, len(candidates))
+            if self.exclude_self:
+                own = np.minimum(np.searchsorted(candidates, rows[block]), len(candidates) - 1)
+                found = np.flatnonzero(candidates[own] == rows[block])
+                D[found, own[found]] = np.inf
+            places, positions = _smallest(D, self.q, left.norms)
+            picks = candidates[positions]
+            exact = self._pairwise(rows[block][places], picks)
+            places, exact, picks = _first(places, exact, picks, self.q)
+            slot = places + block.start, _rank(places)
+            distances[slot], indices[slot] = exact, picks
+        return distances, indices
+
+    def _centres(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Observed means of the rows: differences do not depend on them, but the rounding of the products does."""
+        parts = [view.take(rows) for view in self.base]
+        return [np.zeros(0) if one else observed_means(part) for part, one in zip(parts, self.sparse, strict=True)]
+
+    def _factors(self, views: Views, rows: np.ndarray, centres: list[np.ndarray], left: bool = False) -> _Factors:
+        values: list[np.ndarray] = []
+        shares: list[np.ndarray] = []
+        thin: list[sparse.csr_array] = []
+        norms = np.zeros(len(rows), self.dtype)
+        for view, entry, keep_sparse, centre in zip(views, self.by_entry, self.sparse, centres, strict=True):
+            part = view.take(rows)
+            observed = np.broadcast_to(part.mask, (len(rows), view.n_features if entry else 1)).astype(self.dtype)
+            if keep_sparse:
+                thin.append(-2 * part.X if left else part.X.T.tocsr())
+                squares = row_sqnorms(part.X)[:, None].astype(self.dtype)
+            else:
+                X = _dense(part).astype(self.dtype)
+                X -= centre.astype(self.dtype)
+                X *= observed
+                squares = X * X if entry else row_sqnorms(X)[:, None]
+                values.append(-2 * X if left else X)
+            values += [squares, observed] if left else [observed, squares]
+            shares.append(observed / view.n_features if left and entry else observed)
+            norms += squares.sum(axis=1)
+        return _Factors(np.concatenate(values, axis=1), np.concatenate(shares, axis=1), tuple(thin), norms)
+
+    def _distances(self, left: _Factors, sides: Iterator[tuple[slice, _Factors]], width: int) -> np.ndarray:
+        """Distances (b, width) of the rows of the left factors from all candidates, rounded as the products are."""
+        D, shares = (self._buffer(i, (len(left.values), width)) for i in range(2))
+        for tile, right in sides:
+            np.matmul(left.values, right.values.T, out=D[:, tile])
+            for a, b in zip(left.sparse, right.sparse, strict=True):
+                D[:, tile] += (a @ b).toarray()
+            if not self.complete:
+                np.matmul(left.shares, right.shares.T, out=shares[:, tile])
+        np.maximum(D, np.finfo(self.dtype).tiny, out=D)  # above zero, so that nothing in common gives inf
+        if self.complete:
+            return np.divide(D, len(self.base), out=D)
+        with np.errstate(divide="ignore"):
+            return np.divide(D, shares, out=D)
+
+    def _pairwise(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Distances (P,) of pairs of an asked row and a sample, from their differences."""
+        out = np.empty(len(rows), self.dtype)
+        width = max(2 if one else view.n_features for view, one in zip(self.base, self.sparse, strict=True))
+        for block in row_blocks(len(rows), 4 * width * self.dtype.itemsize, CELL_BLOCK_BYTES):
+            total, share = np.zeros((2, block.stop - block.start), self.dtype)
+            for a, b, entry, keep_sparse in zip(self.asked, self.base, self.by_entry, self.sparse, strict=True):
+                first, second = a.take(rows[block]), b.take(others[block])
+                both = np.broadcast_to(first.mask & second.mask, (len(total), b.n_features if entry else 1))
+                if keep_sparse:
+                    squares = row_sqnorms(first.X - second.X)
+                else:
+                    difference = np.subtract(_dense(first), _dense(second), dtype=self.dtype)
+                    if entry:
+                        difference *= both
+                    squares = np.einsum("ij,ij->i", difference, difference)
+                total += squares * both[:, 0] if not entry else squares
+                share += np.count_nonzero(both, axis=1) / both.shape[1]
+            out[block] = total / share
+        return out
+
+    def _buffer(self, which: int, shape: tuple[int, int]) -> np.ndarray:
+        if self.buffers[which].size < shape[0] * shape[1]:
+            self.buffers[which] = np.empty(shape[0] * shape[1], self.dtype)
+        return self.buffers[which][: shape[0] * shape[1]].reshape(shape)
+
+
+def _smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the q smallest finite entries of every row of D, and of those that rounding may confuse.
+
+    The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, for a tenth of the time
+    of a partition. Entries within the rounding of the last count as tied, and the first of many are taken.
+    """
+    b, c = D.shape
+    slack = 32 * np.finfo(D.dtype).eps
+    depth = max(1, min(32, c // (4 * q)))
+    even = c - c % depth
+    minima = np.concatenate([D[:, :even].reshape(b, depth, -1).min(axis=1), D[:, even:]], axis=1) if depth > 1 else D
+    bound = np.partition(minima, q - 1, axis=1)[:, q - 1] if q < minima.shape[1] else np.full(b, np.inf, D.dtype)
+    bound = np.minimum(bound, np.finfo(D.dtype).max / 2)
+    reach = slack * np.maximum(bound, norms)
+    upper = (bound + reach)[:, None]
+    rows, columns = np.divmod(np.flatnonzero(upper >= D), c)
+    values = D[rows, columns]
+    keep = _until(values >= (bound - reach)[rows], rows, 2 * q + 16)
+    rows, columns, values = rows[keep], columns[keep], values[keep]
+    order = np.lexsort((values, rows))
+    last = np.full(b, np.inf, D.dtype)
+    at_last = _rank(rows) == q - 1
+    last[rows[at_last]] = values[order][at_last]
+    tied = np.where(np.isfinite(last), slack * np.maximum(last, norms), 0.0).astype(D.dtype)
+    keep = values <= (last + tied)[rows]
+    rows, columns, values = rows[keep], columns[keep], values[keep]
+    values = np.where(values >= (last - tied)[rows], last[rows], values)
+    rows, _, columns = _first(rows, values, columns, 2 * q + 16)
+    return rows, columns
+
+
+def _until(marked: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Where an element is not marked, or is one of the first `count` marked of its row."""
+    seen = np.cumsum(marked)
+    starts = np.searchsorted(rows, rows)
+    return ~marked | (seen - (seen - marked)[starts] <= count)
+
+
+def _first(
+    rows: np.ndarray, keys: np.ndarray, ids: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The triples sorted by row, key and id, at most `count` a row."""
+    order = np.lexsort((ids, keys, rows))
+    order = order[_rank(rows[order]) < count]
+    return rows[order], keys[order], ids[order]
+
+
+def _rank(rows: np.ndarray) -> np.ndarray:
+    """Position of every element within its run of equal, ascending rows."""
+    return np.arange(len(rows)) - np.searchsorted(rows, rows)
+
+
+def _search_cells(search: Search, cells: Cells, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Search for each row among the samples of its own and of near cells, further where places stay empty."""
+    n = search.base.n_samples
+    distances = np.full((len(labels), search.q), np.inf, search.dtype)
+    indices = np.full((len(labels), search.q), -1, dtype=np.intp)
+    anything = np.any([count_observed(view, 1) > 0 for view in search.asked], axis=0)
+    for members in groups(labels):
+        rows, probes = members[anything[members]], PROBES
+        while rows.size:
+            candidates = cells.around(int(labels[rows[0]]), min(4 * search.q + 1, n), probes)
+            distances[rows], indices[rows] = search(rows, candidates, CELL_BLOCK_BYTES)
+            rows = rows[indices[rows, -1] < 0] if len(candidates) < n else rows[:0]
+            probes *= 4
+    return distances, indices
+
+
+def _dense(view: View) -> np.ndarray:
+    return np.asarray(view.X.toarray() if view.is_sparse else view.X)
+
+
+def _complete(W: np.ndarray) -> Views:
+    return Views((View("view", W, np.ones((1, 1), dtype=bool)),))
+
+
+def _on_host(views: Views) -> Views:
+    """The views in NumPy and CSR."""
+    items = [
+        replace(view, X=view.X.tocsr() if view.is_sparse else to_numpy(view.X), mask=to_numpy(view.mask))
+        for view in views
+    ]
+    return Views(tuple(items))

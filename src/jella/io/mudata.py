@@ -1,0 +1,184 @@
+"""What a model found, written into the MuData it was fitted on, where scanpy and muon look for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from scipy import sparse
+
+from jella._version import __version__
+from jella.estimators.base import BaseMultiView
+from jella.numerics.arrays import to_numpy
+from jella.views.annotated import is_mudata, modalities, new_annotated
+from jella.views.fill import fill_sparse_rows
+from jella.views.frames import column_order, label
+
+
+def write_mudata(mdata: Any, model: Any, key: str = "jella") -> None:
+    """Write the embedding, the clusters and the completed values of a fitted model into a MuData, in place.
+
+    Parameters
+    ----------
+    mdata : MuData
+        What the model was fitted on, or some of its observations. It may have modalities that the fit left out.
+    model : fitted estimator
+        Fitted on a MuData, or on a dict of AnnData or DataFrames with the names of its modalities.
+    key : str, default='jella'
+        The name to write under. What an earlier call wrote under it goes.
+
+    Notes
+    -----
+    Of these, what the model has:
+
+    - ``mdata.obsm["X_jella"]``: the embedding, (n, r); NaN for observations that the fit did not use.
+    - ``mdata.obs["jella_cluster"]``: the clusters as categories; also in ``obs`` of every modality.
+    - ``mdata[mod].layers["jella_completed"]``: the values of a modality, with estimates where X has NaN.
+    - ``mdata.obsm["jella_completed_<mod>"]``: the same for all observations, where the modality lacks some.
+    - ``mdata[mod].varm["jella_loadings"]``: the basis of a modality, (d, r), in the scale that the model works in.
+    - ``mdata.uns["jella"]``: class, parameters, versions and the course of the fit.
+
+    Examples
+    --------
+    >>> import anndata, mudata, pandas as pd, jella
+    >>> rna = pd.DataFrame({"CD3": [5.0, 4.0, 1.0, 1.0], "CD19": [1.0, 1.0, 4.0, 5.0]}, index=list("abcd"))
+    >>> with mudata.set_options(pull_on_update=False):
+    ...     mdata = mudata.MuData({"rna": anndata.AnnData(rna), "adt": anndata.AnnData(rna[:3].add_prefix("protein "))})
+    >>> jella.write_mudata(mdata, jella.MVLIV(n_components=1).fit(mdata))
+    >>> mdata.obsm["X_jella"].shape, mdata.obsm["jella_completed_adt"].shape
+    ((4, 1), (4, 2))
+    """
+    _check(mdata, model)
+    parts = {name: modalities(mdata)[name] for name in model.view_names_in_}
+    loadings = _loadings(model, parts)
+    completed = _completed(model, parts)
+    _clear(mdata, key)
+    rows = model.sample_names_in_.get_indexer(mdata.obs_names)
+    if hasattr(model, "embedding_"):
+        mdata.obsm[f"X_{key}"] = _rows(to_numpy(model.embedding_), rows)
+    if hasattr(model, "labels_"):
+        _write_clusters(mdata, np.where(rows < 0, -1, model.labels_[rows]), f"{key}_cluster")
+    for name, basis in loadings.items():
+        parts[name].varm[f"{key}_loadings"] = basis
+    for name, done in completed.items():
+        parts[name].layers[f"{key}_completed"] = done.X[: parts[name].n_obs]
+        if parts[name].n_obs < mdata.n_obs:
+            mdata.obsm[f"{key}_completed_{name}"] = _rows(done.X, done.obs_names.get_indexer(mdata.obs_names))
+    mdata.uns[key] = _record(model)
+
+
+def _check(mdata: Any, model: Any) -> None:
+    """Refuse what is no MuData or no model of it, before anything is written."""
+    if not is_mudata(mdata):
+        raise ValueError(
+            f"expected a MuData, got {type(mdata).__name__}; make one with mudata.MuData({{'name': adata}})"
+        )
+    if mdata.is_view:
+        raise ValueError("expected a MuData of its own, got a view of another; pass a copy made with .copy()")
+    if not isinstance(model, BaseMultiView) or not hasattr(model, "view_names_in_"):
+        got = "one that is not" if isinstance(model, BaseMultiView) else type(model).__name__
+        raise ValueError(
+            f"expected an estimator that is fitted, got {got}; pass for example jella.cluster(mdata).model"
+        )
+    strangers = [name for name in model.view_names_in_ if name not in modalities(mdata)]
+    if strangers or model.sample_names_in_ is None:
+        raise ValueError(
+            f"expected a model of the modalities {list(modalities(mdata))}, got one of the views "
+            f"{model.view_names_in_}; fit it on the MuData"
+        )
+    for name in model.view_names_in_:
+        obs_names = modalities(mdata)[name].obs_names
+        new = obs_names[~obs_names.isin(model.sample_names_in_)]
+        if len(new):
+            raise ValueError(
+                f"expected a model fitted on the observations of the MuData, got {len(new)} of {name!r} that its fit "
+                f"did not have, {label(new, 0)} first; fit it on this MuData"
+            )
+
+
+def _loadings(model: Any, parts: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The basis of every modality, (d, r), in the order of its variables."""
+    out = {}
+    for position, (name, part) in enumerate(parts.items()):
+        wanted = tuple(map(str, part.var_names))
+        order = column_order(model._schema.feature_names[position], wanted)
+        if order is None:
+            raise ValueError(
+                f"expected modality {name!r} with the {model._schema.n_features[position]} variables of the fit, got "
+                f"{len(wanted)}, not the same; pass the MuData of the fit"
+            )
+        if hasattr(model, "_bases"):
+            out[name] = to_numpy(model._bases[position])[order]
+    return out
+
+
+def _completed(model: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """An AnnData of every modality without missing values; none of a model that does not complete."""
+    if not hasattr(model, "complete"):
+        return {}
+    values = {name: new_annotated(part.X, part.obs_names, part.var_names) for name, part in parts.items()}
+    return dict(model.complete(values))
+
+
+def _clear(mdata: Any, key: str) -> None:
+    """Take away what an earlier call wrote, for the next model may not have all of it."""
+    names = [name for name in mdata.obsm if name == f"X_{key}" or name.startswith(f"{key}_completed_")]
+    places = [(mdata.obsm, names), (mdata.obs, [f"{key}_cluster"]), (mdata.uns, [key])]
+    for part in mdata.mod.values():
+        places += [
+            (part.obs, [f"{key}_cluster"]),
+            (part.varm, [f"{key}_loadings"]),
+            (part.layers, [f"{key}_completed"]),
+        ]
+    for place, written in places:
+        for name in written:
+            if name in place:
+                del place[name]
+
+
+def _write_clusters(mdata: Any, labels: np.ndarray, column: str) -> None:
+    """Clusters of all observations; -1 becomes a missing value."""
+    import pandas as pd
+
+    names = pd.Index([str(cluster) for cluster in range(labels.max(initial=-1) + 1)])  # text, as scanpy has them
+    clusters = pd.Series(pd.Categorical.from_codes(labels, names), index=mdata.obs_names)
+    mdata.obs[column] = clusters
+    for part in mdata.mod.values():
+        part.obs[column] = clusters.reindex(part.obs_names)
+
+
+def _rows(X: Any, positions: np.ndarray) -> Any:
+    """Rows of a dense or sparse array; NaN for position -1."""
+    gaps = np.flatnonzero(positions < 0)
+    if sparse.issparse(X):
+        return fill_sparse_rows(X[positions], gaps, np.full((gaps.size, X.shape[1]), np.nan))
+    return np.where((positions < 0)[:, None], np.nan, X[positions])
+
+
+def _record(model: Any) -> dict[str, Any]:
+    """Where the results come from, in values that HDF5 keeps."""
+    course = {"n_iter": "n_iter_", "converged": "converged_", "objective": "objective_", "residuals": "residuals_"}
+    return {
+        "class": type(model).__name__,
+        "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "versions": {
+            "jella": __version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+        **{name: _plain(getattr(model, attribute)) for name, attribute in course.items() if hasattr(model, attribute)},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, text and arrays of numbers as they are, dicts of them too; the text of anything else."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, np.generic):
+        return value.item()
+    numbers = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    return value if numbers or isinstance(value, bool | int | float | str) else repr(value)

@@ -1,0 +1,137 @@
+"""Lowest eigenvectors of a symmetric operator, from a warm start, never worse than it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jella.numerics.arrays import Array, namespace
+from jella.numerics.rows import cache_blocks
+
+
+def lowest_eigenvectors(
+    times: Callable[[Array], Array], start: Array, *, diagonal: Array, tol: float = 1e-5, max_iter: int = 100
+) -> tuple[Array, Array]:
+    """Eigenvectors of the k lowest eigenvalues, (n, k) orthonormal, and the eigenvalues (k,).
+
+    Locally optimal block preconditioned conjugate gradients: Rayleigh-Ritz on the span of the current vectors, their
+    preconditioned residuals and the last directions. The span holds the current vectors, so the sum of the Ritz values
+    never rises above that of the start.
+
+    Parameters
+    ----------
+    times : callable
+        (n, q) -> operator times it.
+    start : array (n, k)
+        Full column rank.
+    diagonal : array (n,)
+        Positive diagonal of the operator, for the preconditioner.
+    tol : float
+        Ends when the residual of every vector is at most tol times the largest entry of the diagonal.
+    """
+    xp, k = namespace(start), start.shape[1]
+    X = xp.linalg.qr(start)[0]
+    LX = times(X)
+    vectors, values = _ritz(xp, X.T @ LX, k)
+    X, LX = X @ vectors, LX @ vectors
+    P: Array | None = None
+    scale = float(xp.max(diagonal))
+    floor = max(1e-3 * scale, 1e-300)
+    precondition = (1.0 / xp.where(diagonal > floor, diagonal, xp.zeros_like(diagonal) + floor))[:, None]
+    R = _minus_product(LX, X, _diagonal(xp, values))
+    size = _largest_length(xp, R)
+    for _ in range(max_iter):
+        if size <= tol * scale:
+            break
+        S = _complement(xp, X, _directions(xp, R, precondition, P))
+        if S.shape[1] == 0:
+            break
+        LS = times(S)
+        cross = X.T @ LS
+        small = xp.concat([xp.concat([X.T @ LX, cross], axis=1), xp.concat([cross.T, S.T @ LS], axis=1)])
+        vectors, new_values = _ritz(xp, small, k)
+        new, new_LX = _combined(X, S, vectors), _combined(LX, LS, vectors)
+        R = _minus_product(new_LX, new, _diagonal(xp, new_values))
+        new_size = _largest_length(xp, R)
+        if float(xp.sum(new_values)) >= float(xp.sum(values)) and new_size >= size:
+            break  # rounding level: neither the values nor the residuals improve
+        P = _minus_product(new, X, X.T @ new)
+        X, LX, values, size = new, new_LX, new_values, new_size
+    return X, values
+
+
+# every array of n rows is made block by block, without temporaries of its size
+
+
+def _minus_product(A: Array, X: Array, small: Array) -> Array:
+    """A − X @ small."""
+    made = namespace(A).empty_like(A)
+    for rows in cache_blocks(A):
+        made[rows, :] = A[rows, :] - X[rows, :] @ small
+    return made
+
+
+def _largest_length(xp: Any, R: Array) -> float:
+    return float(xp.max(xp.sqrt(xp.sum(R * R, axis=0))))
+
+
+def _diagonal(xp: Any, values: Array) -> Array:
+    return xp.eye(values.shape[0], dtype=values.dtype, device=values.device) * values
+
+
+def _ritz(xp: Any, small: Array, k: int) -> tuple[Array, Array]:
+    """The k lowest eigenvectors and eigenvalues of the operator on an orthonormal basis."""
+    values, vectors = xp.linalg.eigh(0.5 * (small + small.T))
+    return vectors[:, :k], values[:k]
+
+
+def _combined(X: Array, S: Array, vectors: Array) -> Array:
+    """[X S] times the vectors."""
+    upper, lower = vectors[: X.shape[1], :], vectors[X.shape[1] :, :]
+    made = namespace(X).empty_like(X)
+    for rows in cache_blocks(X):
+        made[rows, :] = X[rows, :] @ upper + S[rows, :] @ lower
+    return made
+
+
+def _directions(xp: Any, R: Array, precondition: Array, P: Array | None) -> Array:
+    """Preconditioned residuals and the last directions side by side."""
+    if P is None:
+        return R * precondition
+    made = xp.empty((R.shape[0], R.shape[1] + P.shape[1]), dtype=R.dtype, device=R.device)
+    for rows in cache_blocks(made):
+        made[rows, : R.shape[1]] = R[rows, :] * precondition[rows, :]
+        made[rows, R.shape[1] :] = P[rows, :]
+    return made
+
+
+def _complement(xp: Any, X: Array, S: Array) -> Array:
+    """Orthonormal columns that span what S, which is written to, adds to the orthonormal X.
+
+    By small Gram matrices, twice for accuracy.
+    """
+    for _ in range(2):
+        _subtract_product(S, X, X.T @ S)
+        gram = S.T @ S
+        lengths = xp.sqrt(xp.linalg.diagonal(gram))
+        lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
+        values, vectors = xp.linalg.eigh(gram / (lengths[:, None] * lengths[None, :]))
+        kept = int(xp.sum(xp.astype(values > 1e3 * float(xp.finfo(S.dtype).eps), xp.int64)))
+        first = values.shape[0] - kept
+        S = _turned(S, vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None])
+    return S
+
+
+def _subtract_product(S: Array, X: Array, small: Array) -> None:
+    """S −= X @ small, in place."""
+    for rows in cache_blocks(S):
+        S[rows, :] -= X[rows, :] @ small
+
+
+def _turned(S: Array, small: Array) -> Array:
+    """S @ small, in place where small is square."""
+    if small.shape[0] != small.shape[1]:
+        return S @ small
+    for rows in cache_blocks(S):
+        S[rows, :] = S[rows, :] @ small
+    return S

@@ -1,0 +1,130 @@
+"""A method, declared: a loss and the terms on each block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from jella.numerics.arrays import Array, namespace
+from jella.problem.terms import Loss, NonNegative, Squared, Term
+from jella.problem.terms.constraints import Box
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The unknowns: one basis a view, the common embedding, and the states of parts with variables of their own."""
+
+    bases: tuple[Array, ...]  # (d_v, r) each
+    embedding: Array  # (n, r)
+    basis_states: tuple[tuple[Any, ...], ...] = ()  # one a term, in it one a view
+    embedding_states: tuple[Any, ...] = ()  # one a term
+    loss_state: Any = None
+
+    def stacked(self) -> Array:
+        """All bases on top of each other, (Σ d_v, r)."""
+        return namespace(*self.bases).concat(list(self.bases), axis=0)
+
+    def states_of_basis(self, v: int) -> list[Any]:
+        """States of the basis terms at view v."""
+        return [states[v] for states in self.basis_states]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """min Σ_v f(X_v, W U_vᵀ) + Σ terms(U_v) + Σ terms(W), the JELLA framework.
+
+    Parameters
+    ----------
+    loss : Loss
+    basis, embedding : tuples of Term
+        Regularisers and constraints on every U_v, and on W.
+    normalise : callable, optional
+        Sums of the columns of W (r,) -> what to divide these columns by, and multiply those of U with; done where the
+        objective does not rise. Only with terms on the embedding that do not change with its scale.
+    """
+
+    loss: Loss = field(default_factory=Squared)
+    basis: tuple[Term, ...] = ()
+    embedding: tuple[Term, ...] = ()
+    normalise: Callable[[Array], Array] | None = None
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether every sample's embedding can be solved by itself when the bases are fixed."""
+        return all(term.separable for term in self.embedding)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any invertible change of coordinates of the embedding leaves the objective as it is."""
+        return not self.basis and not self.embedding
+
+    @property
+    def needs_nonnegative_data(self) -> bool:
+        """Whether both factors are non-negative, so that negative data could never be fitted."""
+        return _is_nonnegative(self.basis) and _is_nonnegative(self.embedding)
+
+    @property
+    def has_nonnegative_embedding(self) -> bool:
+        """Whether the embedding is constrained to be non-negative."""
+        return _is_nonnegative(self.embedding)
+
+    def start_states(self, blocks: Blocks) -> Blocks:
+        """The blocks with the states of all terms before the first sweep, where they have none yet."""
+        if len(blocks.basis_states) == len(self.basis) and len(blocks.embedding_states) == len(self.embedding):
+            return blocks
+        return replace(
+            blocks,
+            basis_states=tuple(tuple(term.start(U) for U in blocks.bases) for term in self.basis),
+            embedding_states=tuple(term.start(blocks.embedding) for term in self.embedding),
+        )
+
+    def refresh_states(self, blocks: Blocks) -> Blocks:
+        """The blocks with all terms' own variables minimised at them."""
+        basis = (
+            tuple(term.refresh(U, state) for U, state in zip(blocks.bases, states, strict=True))
+            for term, states in self._basis_terms(blocks)
+        )
+        pairs = zip(self.embedding, blocks.embedding_states, strict=True)
+        embedding = (term.refresh(blocks.embedding, state) for term, state in pairs)
+        return replace(blocks, basis_states=tuple(basis), embedding_states=tuple(embedding))
+
+    def rescaled(self, blocks: Blocks, divisors: Array) -> Blocks:
+        """Blocks of the same product, with the columns of W divided."""
+        states = (tuple(term.rescaled(state, divisors) for state in own) for term, own in self._basis_terms(blocks))
+        return replace(
+            blocks,
+            bases=tuple(U * divisors for U in blocks.bases),
+            embedding=blocks.embedding / divisors,
+            basis_states=tuple(states),
+        )
+
+    def _basis_terms(self, blocks: Blocks) -> Iterator[tuple[Term, tuple[Any, ...]]]:
+        return zip(self.basis, blocks.basis_states, strict=True)
+
+    def value_by_term(self, totals: np.ndarray, of_embedding: Sequence[float], blocks: Blocks) -> dict[str, float]:
+        """Objective, part by part: 'loss', then 'basis.Term' and 'embedding.Term'.
+
+        Parameters
+        ----------
+        totals : array (V,)
+            What the samples add to the loss.
+        of_embedding : sequence of float
+            Values of the terms on the embedding.
+        """
+        values = {"loss": self.loss.value(totals, blocks.loss_state)}
+        for term, states in self._basis_terms(blocks):
+            if term.stacked:
+                values[f"basis.{term.name}"] = term.value(blocks.stacked())
+            else:
+                pairs = zip(blocks.bases, states, strict=True)
+                values[f"basis.{term.name}"] = sum(term.value(U, state) for U, state in pairs)
+        for term, value in zip(self.embedding, of_embedding, strict=True):
+            values[f"embedding.{term.name}"] = value
+        return values
+
+
+def _is_nonnegative(terms: Sequence[Term]) -> bool:
+    return any(isinstance(term, NonNegative) or (isinstance(term, Box) and term.low >= 0) for term in terms)

@@ -1,0 +1,65 @@
+"""A sparse regression that aligns the bases of the views with each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jella.numerics.arrays import Array, like, namespace
+from jella.problem.terms.base import Coupling, LowRank
+from jella.problem.terms.checks import positive
+
+#: smooths the row norms of the regression matrix: sqrt(‖b‖² + SMOOTHING)
+SMOOTHING = 1e-10
+
+
+class Alignment(Coupling):
+    """alpha · (‖RᵀU − I‖² + beta · Σ_k sqrt(‖r_k‖² + 1e-10)) with a regression matrix R (d, r) of its own.
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of the whole.
+    beta : float
+        Weight of the row norms of R: larger means fewer features take part.
+    """
+
+    def __init__(self, alpha: float = 1.0, beta: float = 1.0) -> None:
+        self.alpha, self.beta = positive(alpha, "Alignment alpha"), positive(beta, "Alignment beta")
+
+    def start(self, B: Array) -> Array:
+        """(UUᵀ + 1e-5 I)⁻¹U = U (UᵀU + 1e-5 I)⁻¹, (d, r)."""
+        r = B.shape[1]
+        return B @ namespace(B).linalg.inv(B.T @ B + like(1e-5 * np.eye(r), B))
+
+    def refresh(self, B: Array, state: Array) -> Array:
+        """The minimiser of the bound at the current regression: (UUᵀ + ½βD)⁻¹U by Woodbury, D = 1/row norms."""
+        xp = namespace(B)
+        scaled = B * (2.0 / self.beta * row_norms(state))[:, None]  # (½βD)⁻¹U
+        return scaled @ xp.linalg.inv(like(np.eye(B.shape[1]), B) + B.T @ scaled)
+
+    def rescaled(self, state: Array, factors: Array) -> Array:
+        """The regression that gives the same for the rescaled basis."""
+        return state / factors
+
+    def value(self, B: Array, state: Any = None) -> float:
+        """Misfit of the regression and its smoothed row norms."""
+        xp = namespace(B)
+        R = self.start(B) if state is None else state
+        misfit = R.T @ B - like(np.eye(B.shape[1]), B)
+        return self.alpha * (float(xp.sum(misfit * misfit)) + self.beta * float(xp.sum(row_norms(R))))
+
+    def coupling(self, B: Array, state: Array) -> LowRank:
+        """Alpha · R Rᵀ, of rank r: never a d × d matrix."""
+        return LowRank(self.alpha**0.5 * state)
+
+    def linear(self, B: Array, state: Array) -> Array:
+        """Alpha · R."""
+        return self.alpha * state
+
+
+def row_norms(R: Array) -> Array:
+    """Smoothed norm of every row, (d,)."""
+    xp = namespace(R)
+    return xp.sqrt(xp.sum(R * R, axis=1) + SMOOTHING)

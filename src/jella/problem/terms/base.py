@@ -1,0 +1,140 @@
+"""What a method is made of: terms on a block, and what each must offer to be minimised."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from jella.numerics.arrays import Array
+from jella.problem.terms.part import Part
+
+
+class Operator(Protocol):
+    """A symmetric positive semi-definite matrix (m, m) by its products."""
+
+    def matmul(self, B: Array) -> Array:
+        """K @ B, (m, r), in a new array that the caller may write to."""
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """Y Yᵀ with few columns, by its products; updates can invert it in closed form."""
+
+    factor: Array  # Y, (m, q)
+
+    def matmul(self, B: Array) -> Array:
+        """Product with a block (m, r)."""
+        return self.factor @ (self.factor.T @ B)
+
+
+class Term(Part, ABC):
+    """A regulariser or constraint on a block B: a basis (d, r) or the embedding (n, r).
+
+    A term that is simple enough offers `prox`; a term that weighs ‖B‖² says so through `ridge` and is folded into
+    the quadratic part of its block; a term with variables of its own keeps them in a state that the solver carries.
+    """
+
+    #: every row of B can be solved by itself
+    separable: ClassVar[bool] = True
+    #: a sum over entries of B, so that a coordinate can be solved by itself
+    elementwise: ClassVar[bool] = False
+    #: scaling B by s > 0 scales the value by s (or leaves a constraint met): such a prox can follow another
+    homogeneous: ClassVar[bool] = False
+    #: needs the bases of all views at once, stacked (Σ d_v, r)
+    stacked: ClassVar[bool] = False
+    #: enters its block through `linear` alone, as a bound that touches it at the current block
+    linearises: ClassVar[bool] = False
+    #: order in which proxes of several terms are applied
+    order: ClassVar[int] = 9
+
+    @abstractmethod
+    def value(self, B: Array, state: Any = None) -> float:
+        """Value of the term; a constraint is 0 where it is met."""
+
+    @property
+    def ridge(self) -> float:
+        """Weight of ‖B‖² that the term adds, 0 for most."""
+        return 0.0
+
+    def linear(self, B: Array, state: Any) -> Array | None:
+        """The L of a part −2 tr(LᵀB), (m, r), or None where there is none."""
+        return None
+
+    def repair(self, new: Array, old: Array) -> Array:
+        """The updated block, put right where the update must not have gone; never worse than the old block."""
+        return new
+
+    def project(self, B: Array) -> Array:
+        """The nearest point that meets the constraint; B itself for a regulariser."""
+        return B
+
+    def start(self, B: Array) -> Any:
+        """State of the term's own variables before the first sweep."""
+        return None
+
+    def refresh(self, B: Array, state: Any) -> Any:
+        """State after the term's own variables were minimised with B fixed."""
+        return state
+
+    def rescaled(self, state: Any, factors: Array) -> Any:
+        """State that goes with the columns of B multiplied by positive factors (r,)."""
+        return state
+
+
+class Coupling(Term):
+    """A term that mixes the rows of its block: tr(BᵀKB) − 2 tr(LᵀB) for the state it has."""
+
+    separable = False
+
+    @abstractmethod
+    def coupling(self, B: Array, state: Any) -> Operator:
+        """The operator K."""
+
+
+class Proximable(Term):
+    """A term whose proximal operator is known."""
+
+    @abstractmethod
+    def prox(self, B: Array, step: Any) -> Array:
+        """Argmin over Y of ½‖Y − B‖² + step·value(Y); step is a number or broadcasts against B."""
+
+
+def why_not_joint(terms: Sequence[Term]) -> str | None:
+    """Why these terms have no common proximal operator, or None where they have one."""
+    terms = [term for term in terms if not is_folded(term)]
+    for term in terms:
+        if not isinstance(term, Proximable):
+            return f"{term.name} offers no proximal operator"
+    whole = [term for term in terms if not term.elementwise]
+    if len(whole) > 1:
+        return f"{whole[0].name} and {whole[1].name} have no joint proximal operator: at most one of them can be used"
+    for term in whole:
+        for other in terms:
+            if other is not term and not (term.homogeneous and other.homogeneous):
+                odd = other if term.homogeneous else term
+                return f"{term.name} and {other.name} have no joint proximal operator: {odd.name} is not homogeneous"
+    return None
+
+
+def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
+    """The proximal operator of the sum of the terms that are not folded into the quadratic.
+
+    Entrywise terms compose in their order (shrink, then clip); a norm over groups of entries may follow shrinking
+    and a sign constraint, because both keep its groups' directions.
+    """
+    ordered = sorted(terms, key=lambda term: term.order)
+    chain = [term for term in ordered if isinstance(term, Proximable) and not is_folded(term)]
+
+    def prox(B: Array, step: Any) -> Array:
+        for term in chain:
+            B = term.prox(B, step)
+        return B
+
+    return prox
+
+
+def is_folded(term: Term) -> bool:
+    """Whether the term enters its block through the quadratic alone, so that no update meets it."""
+    return term.ridge > 0 or isinstance(term, Coupling) or term.linearises

@@ -1,0 +1,203 @@
+"""The block-diagonal representation: samples written by samples of their own group.
+
+Steps as in the JELLA paper's IML-BDR, rearranged so that no n × n matrix is solved with or decomposed. Samples are
+rows: W is (n, r), B (n, n) symmetric, non-negative, with zero diagonal; c = beta/alpha.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from jella.numerics.arrays import Array, inner, like, namespace, sqnorm
+from jella.numerics.eigen import lowest_eigenvectors
+from jella.numerics.rows import cache_blocks, row_blocks, target_bytes
+from jella.numerics.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
+from jella.problem.terms.base import Coupling
+from jella.problem.terms.checks import positive
+
+#: up to this many samples the eigenvectors of a sparse affinity are computed directly; of a dense one, up to half of it
+DIRECT = 512
+
+
+@dataclass(frozen=True)
+class BlockState:
+    """B and its lowest eigenvectors F, and P = B_old + W M Tᵀ as the W-step needs it.
+
+    P is the minimiser at (W, B_old) with T = (I − B_old)W and M = (WᵀW + cI)⁻¹, so it is B_old plus a matrix of rank r.
+    """
+
+    affinity: Array  # B, (n, n), dense or sparse
+    indicator: Array | None  # F, (n, k)
+    previous: Array  # B_old, (n, n)
+    W: Array  # (n, r)
+    M: Array  # (r, r)
+    T: Array  # (n, r)
+    distance: float  # ‖P − B‖²
+    spread: float  # tr(FᵀL_B F)
+
+    def take(self, rows: np.ndarray) -> BlockState:
+        """The state with the samples in another order."""
+        affinity, previous = self.affinity[rows][:, rows], self.previous[rows][:, rows]
+        F = None if self.indicator is None else self.indicator[rows]
+        return replace(self, affinity=affinity, previous=previous, indicator=F, W=self.W[rows], T=self.T[rows])
+
+    def on_host(self) -> BlockState:
+        """The state with its sparse matrices as SciPy has them."""
+        return replace(self, affinity=to_scipy(self.affinity), previous=to_scipy(self.previous))
+
+
+class BlockDiagonal(Coupling):
+    """alpha‖W − PᵀW‖² + beta‖P − B‖² + gamma·(sum of the k lowest eigenvalues of L_B).
+
+    Parameters
+    ----------
+    n_blocks : int
+        k, the number of groups.
+    alpha, beta, gamma : float
+        Weights of self-expression, of its closeness to the affinity B, and of the block-diagonal structure of B.
+    eigen_tol : float
+        Relative residual to which the eigenvectors are solved in every sweep.
+    eigen_steps : int
+        Most steps of the eigensolver in a sweep; it goes on from the last one's vectors. At least 60 at first.
+    """
+
+    def __init__(
+        self,
+        n_blocks: int = 2,
+        alpha: float = 1.0,
+        beta: float = 10.0,
+        *,
+        gamma: float = 0.1,
+        eigen_tol: float = 1e-6,
+        eigen_steps: int = 60,
+    ) -> None:
+        self.n_blocks = int(n_blocks)
+        self.alpha, self.beta = positive(alpha, "BlockDiagonal alpha"), positive(beta, "BlockDiagonal beta")
+        self.gamma = positive(gamma, "BlockDiagonal gamma")
+        self.eigen_tol, self.eigen_steps = float(eigen_tol), int(eigen_steps)
+
+    def start(self, B: Array) -> BlockState:
+        """B = P = 0, and no F yet, as the BDR program starts: the first affinity has no regulariser."""
+        xp = namespace(B)
+        zero = xp.zeros((B.shape[0], B.shape[0]), dtype=B.dtype, device=B.device)
+        nothing = xp.zeros_like(B)
+        return BlockState(zero, None, zero, nothing, like(np.eye(B.shape[1]), B), nothing, 0.0, 0.0)
+
+    def refresh(self, B: Array, state: BlockState) -> BlockState:
+        """P, then the affinity, then the eigenvectors, each at its minimum."""
+        xp, c = namespace(B), self.beta / self.alpha
+        old = state.affinity
+        gram = B.T @ B
+        M = xp.linalg.inv(gram + like(c * np.eye(B.shape[1]), B))
+        T = B - _times(old, B)
+        new, distance = self._affinity(B @ M, T, old, state.indicator)
+        F, spread = self._eigenvectors(new, B, state.indicator)
+        # ‖P − B_new‖² = ‖B_old − B_new‖² + 2⟨B_old − B_new, W M Tᵀ⟩ + ‖W M Tᵀ‖², the last from small matrices
+        distance += inner(M.T @ gram @ M, T.T @ T)
+        return BlockState(new, F, old, B, M, T, max(distance, 0.0), spread)
+
+    def value(self, B: Array, state: Any = None) -> float:
+        """The three parts; at the block the state was refreshed at, (I − P)ᵀW is c T M."""
+        state = self.refresh(B, self.start(B)) if state is None else state
+        if B is state.W:
+            expression = self.alpha * sqnorm(state.T @ ((self.beta / self.alpha) * state.M))
+        else:
+            expression = inner(B, self.coupling(B, state).matmul(B))
+        return expression + self.beta * state.distance + self.gamma * state.spread
+
+    def coupling(self, B: Array, state: BlockState) -> SelfExpression:
+        """Alpha · (I − P)(I − P)ᵀ."""
+        return SelfExpression(state, self.alpha)
+
+    def _affinity(self, WM: Array, T: Array, old: Array, F: Array | None) -> tuple[Array, float]:
+        """[sym(P) − (γ/4β)‖f_i − f_j‖²]₊ with zero diagonal, row block by row block, and the first two parts of its
+        squared distance to P.
+        """
+        xp = namespace(WM)
+        new, distance = xp.empty_like(old), 0.0
+        n = old.shape[0]
+        for rows in row_blocks(n, n * 8, target_bytes(WM, 2**23)):
+            low_rank = WM[rows, :] @ T.T  # rows of P − B_old
+            block = old[rows, :] + 0.5 * (low_rank + T[rows, :] @ WM.T)
+            if F is not None:
+                block = block - (0.25 * self.gamma / self.beta) * _distances(F[rows, :], F)
+            block = xp.where(block > 0, block, 0.0)
+            block = _without_diagonal(block, rows.start)
+            step = old[rows, :] - block
+            distance += sqnorm(step) + 2.0 * inner(step, low_rank)
+            new[rows, :] = block
+        return new, distance
+
+    def _eigenvectors(self, affinity: Array, W: Array, F: Array | None) -> tuple[Array, float]:
+        xp = namespace(W)
+        degree = _row_sums(affinity, W)
+
+        def laplacian(V: Array) -> Array:
+            return degree[:, None] * V - _times(affinity, V)
+
+        n = affinity.shape[0]
+        k = min(self.n_blocks, n)
+        if n <= max(DIRECT if is_sparse(affinity) else DIRECT // 2, 4 * k):
+            eye = xp.eye(n, dtype=W.dtype, device=W.device)
+            values, vectors = xp.linalg.eigh(eye * degree - _dense(affinity, W))
+            return vectors[:, :k], max(float(xp.sum(values[:k])), 0.0)
+        start, steps = (_first_vectors(W, k), max(60, self.eigen_steps)) if F is None else (F, self.eigen_steps)
+        F_new, values = lowest_eigenvectors(laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=steps)
+        return F_new, max(float(xp.sum(values)), 0.0)
+
+
+@dataclass(frozen=True)
+class SelfExpression:
+    """alpha · (I − P)(I − P)ᵀ with P = B + W M Tᵀ, by its products: two with B, four with rank r."""
+
+    state: BlockState
+    alpha: float
+
+    def matmul(self, X: Array) -> Array:
+        """Product with a block (n, r)."""
+        B, W, M, T = self.state.previous, self.state.W, self.state.M, self.state.T
+        Y, small = _times(B, X), M.T @ (W.T @ X)
+        for rows in cache_blocks(Y):
+            Y[rows, :] = X[rows, :] - Y[rows, :] - T[rows, :] @ small
+        Z, small = _times(B, Y), M @ (T.T @ Y)
+        for rows in cache_blocks(Z):
+            Z[rows, :] = self.alpha * (Y[rows, :] - Z[rows, :] - W[rows, :] @ small)
+        return Z
+
+
+def _times(affinity: Array, X: Array) -> Array:
+    return sparse_times(affinity, X) if is_sparse(affinity) else affinity @ X
+
+
+def _row_sums(affinity: Array, W: Array) -> Array:
+    return row_sums(affinity, W) if is_sparse(affinity) else namespace(affinity).sum(affinity, axis=1)
+
+
+def _dense(affinity: Array, W: Array) -> Array:
+    return like(to_scipy(affinity).toarray(), W) if is_sparse(affinity) else affinity
+
+
+def _distances(F: Array, G: Array) -> Array:
+    xp = namespace(F)
+    return xp.sum(F * F, axis=1)[:, None] + xp.sum(G * G, axis=1)[None, :] - 2.0 * (F @ G.T)
+
+
+def _without_diagonal(block: Array, offset: int) -> Array:
+    """Rows `offset`… of a square matrix with the diagonal set to zero."""
+    xp = namespace(block)
+    rows = xp.arange(block.shape[0], device=block.device)[:, None] + offset
+    columns = xp.arange(block.shape[1], device=block.device)[None, :]
+    return xp.where(rows == columns, 0.0, block)
+
+
+def _first_vectors(W: Array, k: int) -> Array:
+    """K vectors to start the eigensolver from that follow the samples: the constant, then powers of the embedding."""
+    xp = namespace(W)
+    columns, power = [xp.ones_like(W[:, :1])], W
+    while sum(c.shape[1] for c in columns) < k:
+        columns.append(power)
+        power = power * W
+    return xp.concat(columns, axis=1)[:, :k]

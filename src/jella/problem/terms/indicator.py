@@ -1,0 +1,48 @@
+"""The constraint that makes an embedding a clustering: one 1 a row, zeros else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from jella.numerics.arrays import Array, like, namespace, to_numpy
+from jella.problem.terms.base import Term
+
+
+class Indicator(Term):
+    """Every row of B is a unit vector: the sample belongs to that component, whose basis is its centroid."""
+
+    def value(self, B: Array, state: Any = None) -> float:
+        """Zero where met, infinite elsewhere."""
+        xp = namespace(B)
+        binary = bool(xp.all((B == 0) | (B == 1)))
+        return 0.0 if binary and bool(xp.all(xp.sum(B, axis=1) == 1)) else math.inf
+
+    def project(self, B: Array) -> Array:
+        """The largest entry of every row set to one, the others to zero."""
+        return one_hot(namespace(B).argmax(B, axis=1), B)
+
+    def repair(self, new: Array, old: Array) -> Array:
+        """A component that lost all its samples gets one of them back, at the cost that sample had before."""
+        here, before = to_numpy(new), to_numpy(old)
+        empty = np.flatnonzero((here.sum(axis=0) == 0) & (before.sum(axis=0) > 0))
+        if empty.size == 0:
+            return new
+        fixed = here.copy()
+        for j in empty:
+            # from a component that keeps another one, so that no hole is dug to fill a hole
+            rows = np.flatnonzero(before[:, j])
+            spare = rows[fixed.sum(axis=0)[fixed[rows].argmax(axis=1)] > 1]
+            if spare.size:
+                fixed[spare[0]] = 0.0
+                fixed[spare[0], j] = 1.0
+        return like(fixed, new)
+
+
+def one_hot(labels: Array, reference: Array) -> Array:
+    """Indicator (m, r) of labels (m,), in the library and type of the reference (m, r)."""
+    xp = namespace(reference)
+    columns = xp.arange(reference.shape[1], dtype=labels.dtype, device=labels.device)
+    return xp.astype(labels[:, None] == columns[None, :], reference.dtype)

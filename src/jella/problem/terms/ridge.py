@@ -1,0 +1,37 @@
+"""The squared norm of a block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jella.numerics.arrays import Array, sqnorm
+from jella.problem.terms.base import Proximable
+from jella.problem.terms.checks import positive
+
+
+class Ridge(Proximable):
+    """weight · ‖B‖²: keeps a block small; every exact update takes it in for free.
+
+    Parameters
+    ----------
+    weight : float
+        Positive.
+    """
+
+    elementwise = True
+
+    def __init__(self, weight: float = 1.0) -> None:
+        self.weight = positive(weight, "Ridge weight")
+
+    @property
+    def ridge(self) -> float:
+        """The weight."""
+        return self.weight
+
+    def value(self, B: Array, state: Any = None) -> float:
+        """Weighted squared norm."""
+        return self.weight * sqnorm(B)
+
+    def prox(self, B: Array, step: Any) -> Array:
+        """Shrinking by 1 / (1 + 2·step·weight)."""
+        return B / (1.0 + 2.0 * step * self.weight)

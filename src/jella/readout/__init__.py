@@ -1,0 +1,1 @@
+"""How a fitted model answers: embedding, completion, labels."""

@@ -1,0 +1,1 @@
+"""How a problem is solved: the plan, the updates, the start, the loop and its result."""

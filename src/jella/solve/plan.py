@@ -1,0 +1,70 @@
+"""Picking the update of each block, and the algorithm, before the loop starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from jella.numerics.registry import concrete_subclasses
+from jella.problem.model import Problem
+from jella.problem.terms.base import Term
+from jella.solve.relaxation import Basic, Relaxation
+from jella.solve.updates import Update
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a problem will be solved.
+
+    Attributes
+    ----------
+    basis, embedding : Update
+    completes : bool
+        True: Algorithm 1, which completes the data between sweeps. False: Algorithm 2, which uses the samples present
+        in each view; only for row-wise masks.
+    """
+
+    basis: Update
+    embedding: Update
+    completes: bool
+
+
+def make_plan(problem: Problem, is_rowwise: bool, relaxation: Relaxation) -> Plan:
+    """Choose updates and algorithm, or refuse the problem with the parts that do not fit.
+
+    Terms that couple samples, a stacked basis and over-relaxation need one gram for all samples, hence Algorithm 1.
+    """
+    relaxes = not isinstance(relaxation, Basic)
+    if relaxes and not problem.loss.allows_sor:
+        raise ValueError(f"over-relaxation does not go with the loss {problem.loss.name}; use solver='basic'")
+    basis = choose_update(problem.basis, "basis").between_sweeps()
+    embedding = choose_update(problem.embedding, "embedding").between_sweeps()
+    completes = relaxes or not is_rowwise or not problem.is_separable or basis.stacked
+    if completes and not problem.loss.allows_entries:
+        raise ValueError(
+            f"the loss {problem.loss.name} goes with whole samples, and with terms that solve every sample by itself"
+        )
+    return Plan(basis, embedding, completes)
+
+
+def choose_update(terms: Sequence[Term], block: str) -> Update:
+    """The first update that takes all terms; where none does, an error that says what each is missing."""
+    for term in terms:
+        if term.stacked and block != "basis":
+            raise ValueError(f"{term.name} ties the bases of all views and cannot be put on the {block}")
+    reasons = []
+    for update in all_updates():
+        if update.stacked and block != "basis":
+            continue
+        reason = update.refuses(terms)
+        if reason is None:
+            return update
+        reasons.append(reason)
+    parts = " with ".join(dict.fromkeys(term.name for term in terms))
+    raise ValueError(f"no update can solve the {block} under {parts}: " + "; ".join(reasons))
+
+
+def all_updates() -> Iterator[Update]:
+    """One of each update there is, exact ones first; a user's own subclass counts."""
+    for kind in sorted(concrete_subclasses(Update), key=lambda kind: kind.rank):
+        yield kind()

@@ -1,0 +1,187 @@
+"""The samples of a solve. Shared blocks need sums over them, and where terms allow it each is embedded by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from jella.numerics.arrays import Array, namespace
+from jella.problem.model import Blocks, Problem
+from jella.problem.residuals import ViewData
+from jella.solve.embed import embed, update_by_parts
+from jella.solve.plan import Plan, choose_update
+from jella.solve.quadratic import Quadratic, basis_on_present, embedding_with_completion
+from jella.views import Views
+
+
+class SamplesLostError(RuntimeError):
+    """Samples that lie elsewhere can no longer be reached."""
+
+
+class SamplesAt(Protocol):
+    """Samples at blocks: what the shared blocks and the objective need of them, and where they go next."""
+
+    @property
+    def embedding(self) -> Array:
+        """W, (n, r), computed."""
+
+    def totals(self) -> np.ndarray:
+        """What the samples add to the loss of every view, (V,)."""
+
+    def term_values(self) -> tuple[float, ...]:
+        """Values of the terms on the embedding."""
+
+    def gram(self) -> Array:
+        """WᵀW, (r, r)."""
+
+    def column_sums(self) -> Array:
+        """Sums of the columns of W, (r,)."""
+
+    def basis_sums(self, completes: bool) -> list[Quadratic]:
+        """Of every view: WᵀW and RᵀW where data are completed, else both over the samples present, weighed."""
+
+    def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
+        """The embedding after its step from these blocks, the bases at their new place."""
+
+    def rescaled(self, blocks: Blocks, divisors: Array) -> SamplesAt:
+        """The same samples at blocks of the same product, the columns of the embedding divided."""
+
+
+class Samples(Protocol):
+    """All samples of a solve."""
+
+    def total(self) -> float:
+        """Sum of the squares of all observed entries."""
+
+    def at(self, problem: Problem, blocks: Blocks) -> SamplesAt:
+        """The samples at blocks."""
+
+    def embed(self, problem: Problem, blocks: Blocks, start: Array | None) -> Array:
+        """Each sample's exact embedding with the bases fixed."""
+
+    def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
+        """The new embedding, put right where the update must not have gone."""
+
+
+def check_by_sample(problem: Problem) -> None:
+    """Refuse a problem whose embedding cannot be solved sample by sample."""
+    for term in problem.embedding:
+        if not term.separable:
+            raise ValueError(
+                f"expected terms that take samples one by one for a Dask collection, got {term.name}, which relates "
+                "them to each other; leave it out, or compute the collection first if it fits"
+            )
+    update = choose_update(problem.embedding, "embedding")
+    if not update.by_row:
+        names = " with ".join(term.name for term in problem.embedding)
+        raise ValueError(
+            f"expected terms whose update solves every sample by itself for a Dask collection, got {names}, which "
+            f"{update.name} solves for all together; leave a term out, or compute the collection first if it fits"
+        )
+
+
+def samples_of(views: Any, plan: Plan) -> Samples:
+    """The samples of views in memory, or in chunks."""
+    if isinstance(views, Views):
+        return InMemory.of(views)
+    from jella.distributed.samples import Chunked, Together
+
+    return Chunked(views, plan.completes) if plan.embedding.by_row else Together(views, plan.completes)
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Samples in one piece, in memory."""
+
+    data: tuple[ViewData, ...]
+
+    @classmethod
+    def of(cls, views: Views, *, keeps: bool = True) -> InMemory:
+        """The samples of these views; `keeps` as in ViewData."""
+        return cls(tuple(ViewData(view, keeps=keeps) for view in views))
+
+    def total(self) -> float:
+        """Sum of the squares of all observed entries."""
+        return sum(view.total for view in self.data)
+
+    def at(self, problem: Problem, blocks: Blocks) -> RowsAt:
+        """The samples at blocks."""
+        pairs = zip(self.data, blocks.bases, strict=True)
+        residuals = tuple(view.residual(U, blocks.embedding) for view, U in pairs)
+        return RowsAt(self.data, problem, blocks, residuals)
+
+    def embed(self, problem: Problem, blocks: Blocks, start: Array | None) -> Array:
+        """Each sample's exact embedding with the bases fixed."""
+        return embed(self.data, blocks.bases, problem, blocks.loss_state, start)
+
+    def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
+        """The new embedding, put right by every term."""
+        for term in problem.embedding:
+            new = term.repair(new, old)
+        return new
+
+
+@dataclass(frozen=True)
+class RowsAt:
+    """Some samples at blocks, in memory: all of a solve, or a chunk of them."""
+
+    data: tuple[ViewData, ...]
+    problem: Problem
+    blocks: Blocks
+    residuals: tuple[Any, ...]
+
+    @property
+    def embedding(self) -> Array:
+        """W, (n, r)."""
+        return self.blocks.embedding
+
+    def totals(self) -> np.ndarray:
+        """From the residuals."""
+        return self.problem.loss.totals(self.residuals)
+
+    def term_values(self) -> tuple[float, ...]:
+        """Of every term."""
+        states = self.blocks.embedding_states or (None,) * len(self.problem.embedding)
+        pairs = zip(self.problem.embedding, states, strict=True)
+        return tuple(term.value(self.blocks.embedding, state) for term, state in pairs)
+
+    def gram(self) -> Array:
+        """WᵀW."""
+        return self.blocks.embedding.T @ self.blocks.embedding
+
+    def column_sums(self) -> Array:
+        """Sums of the columns of W."""
+        return namespace(self.blocks.embedding).sum(self.blocks.embedding, axis=0)
+
+    @cached_property
+    def row_weights(self) -> list[Array] | None:
+        """Weight of every sample in every view, without the factor of the view."""
+        return self.problem.loss.row_weights(self.residuals)
+
+    def basis_sums(self, completes: bool) -> list[Quadratic]:
+        """From the residuals, or from the samples present."""
+        W = self.blocks.embedding
+        if completes:
+            gram = self.gram()
+            return [Quadratic(gram, residual.rmatmul(W)) for residual in self.residuals]
+        weights = self.row_weights or [None] * len(self.data)
+        return [basis_on_present(view, W, D) for view, D in zip(self.data, weights, strict=True)]
+
+    def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
+        """Algorithm 1 with one gram for all samples, Algorithm 2 with one for each availability."""
+        problem, old, W = self.problem, blocks.bases, blocks.embedding
+        if plan.completes:
+            quadratic = embedding_with_completion(self.residuals, old, W, bases, relaxation).scaled(problem.loss.weight)
+            return plan.embedding.apply(quadratic, problem.embedding, W, blocks.embedding_states)
+        weights, factors = self.row_weights, problem.loss.view_factors(blocks.loss_state)
+        if weights is not None and factors is not None:
+            weights = [float(factor) * D for factor, D in zip(factors, weights, strict=True)]
+        return update_by_parts(plan.embedding, self.data, bases, problem, W, weights)
+
+    def rescaled(self, blocks: Blocks, divisors: Array) -> RowsAt:
+        """The residuals are those of the product, and stay."""
+        return RowsAt(self.data, self.problem, blocks, self.residuals)

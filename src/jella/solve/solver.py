@@ -1,0 +1,244 @@
+"""The alternating loop: Algorithms 1 and 2, over-relaxation, stopping, history, for every method."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from jella.numerics.arrays import Array, at_least, namespace
+from jella.problem.model import Blocks, Problem
+from jella.solve.plan import Plan
+from jella.solve.quadratic import Quadratic, basis_with_completion
+from jella.solve.relaxation import Relaxation
+from jella.solve.result import Progress, Result, Sweep
+from jella.solve.samples import Samples, SamplesAt, SamplesLostError, samples_of
+from jella.views import Views
+
+Callback = Callable[[Progress], Any]
+#: equal values differ by this share in floating point; an objective below this share of ‖X‖² is as good as zero
+ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Blocks with what is known at them."""
+
+    blocks: Blocks
+    samples: SamplesAt
+    values: dict[str, float]
+
+    @property
+    def value(self) -> float:
+        """Objective."""
+        return sum(self.values.values())
+
+
+@dataclass
+class _Record:
+    """What is written down during a solve."""
+
+    values: list[dict[str, float]] = field(default_factory=list)
+    sweeps: list[Sweep] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+    lost: str = ""
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+
+def solve(
+    problem: Problem,
+    plan: Plan,
+    views: Views,
+    *,
+    start: Blocks,
+    relaxation: Relaxation,
+    max_iter: int,
+    tol: float,
+    callbacks: Sequence[Callback] = (),
+    close: bool = True,
+) -> Result:
+    """Sweep the plan until the objective settles; the result is never worse than any accepted sweep.
+
+    An interrupt (Ctrl-C), or the loss of the samples, ends the solve with the last accepted blocks. The closing step,
+    which makes the fit agree with `transform`, can be left out to replay programs that have none.
+    """
+    samples = samples_of(views, plan)
+    record = _Record()
+    current = evaluate(problem, samples, problem.start_states(start))
+    current, reason = _loop(problem, plan, samples, current, relaxation, max_iter, tol, callbacks, record)
+    if close and reason not in ("interrupted", "samples lost"):
+        current = _close(problem, samples, current, record)
+    keys = record.values[0] if record.values else {}
+    return Result(
+        blocks=current.blocks,
+        objective=np.array([sum(values.values()) for values in record.values]),
+        history={key: np.array([values[key] for values in record.values]) for key in keys},
+        sweeps=tuple(record.sweeps),
+        converged=reason in ("tolerance", "no further decrease"),
+        stop_reason=reason,
+        seconds=record.seconds(),
+        lost=record.lost,
+    )
+
+
+def _loop(
+    problem: Problem,
+    plan: Plan,
+    samples: Samples,
+    current: Iterate,
+    relaxation: Relaxation,
+    max_iter: int,
+    tol: float,
+    callbacks: Sequence[Callback],
+    record: _Record,
+) -> tuple[Iterate, str]:
+    pace = relaxation.start()
+    floor = ROUNDING * samples.total()
+    value = current.value if relaxation.judges_first else math.inf
+    try:
+        for n_iter in range(1, max_iter + 1):
+            candidate = sweep(problem, plan, samples, current, pace.factor)
+            ratio = _ratio(candidate.value, value)
+            accepted, next_pace = relaxation.judge(pace, ratio)
+            record.sweeps.append(Sweep(pace.factor, ratio, accepted))
+            if accepted:
+                current, value = candidate, candidate.value
+                record.values.append(current.values)
+                told = Progress(n_iter, max_iter, value, current.values, pace.factor, record.seconds())
+                wishes = [bool(callback(told)) for callback in callbacks]  # every one is told
+                if any(wishes):
+                    return current, "callback"
+            elif relaxation.has_stalled(pace, ratio):
+                return current, "no further decrease"
+            if relaxation.has_converged(ratio, value, tol, n_iter) or (accepted and 0.0 <= value <= floor):
+                return current, "tolerance"
+            pace = next_pace
+    except KeyboardInterrupt:
+        return current, "interrupted"
+    except SamplesLostError as error:
+        record.lost = str(error)
+        return current, "samples lost"
+    return current, "max_iter"
+
+
+def sweep(problem: Problem, plan: Plan, samples: Samples, at: Iterate, relaxation: float) -> Iterate:
+    """One round of U, W, the terms' own variables, and (in Algorithm 1, implicitly) Z."""
+    quadratics = _basis_quadratics(problem, plan, at, relaxation)
+    bases = _update_bases(problem, plan, quadratics, at.blocks)
+    new = at.samples.next_embedding(plan, at.blocks, bases, relaxation)
+    embedding = samples.repaired(problem, new, at.blocks.embedding)
+    blocks = problem.refresh_states(replace(at.blocks, bases=bases, embedding=embedding))
+    return _normalised(problem, evaluate(problem, samples, blocks))
+
+
+def evaluate(problem: Problem, samples: Samples, blocks: Blocks) -> Iterate:
+    """Samples and objective at blocks; the loss's own variables are minimised there."""
+    return _judged(problem, samples.at(problem, blocks), blocks)
+
+
+def _judged(problem: Problem, at: SamplesAt, blocks: Blocks) -> Iterate:
+    totals = at.totals()
+    state = problem.loss.refresh(totals, blocks.loss_state)
+    blocks = replace(blocks, embedding=at.embedding, loss_state=state)
+    return Iterate(blocks, at, problem.value_by_term(totals, at.term_values(), blocks))
+
+
+def _normalised(problem: Problem, at: Iterate) -> Iterate:
+    """The iterate in the scale that the method prefers, where that does not raise the objective."""
+    if problem.normalise is None:
+        return at
+    divisors = problem.normalise(at.samples.column_sums())
+    blocks = problem.rescaled(at.blocks, divisors)
+    other = _judged(problem, at.samples.rescaled(blocks, divisors), blocks)
+    return other if other.value <= at.value * (1.0 + ROUNDING) else at
+
+
+def _basis_quadratics(problem: Problem, plan: Plan, at: Iterate, relaxation: float) -> list[Quadratic]:
+    sums, weight = at.samples.basis_sums(plan.completes), problem.loss.weight
+    if plan.completes:
+        pairs = zip(sums, at.blocks.bases, strict=True)
+        return [basis_with_completion(own, U, relaxation).scaled(weight) for own, U in pairs]
+    factors = problem.loss.view_factors(at.blocks.loss_state)
+    if factors is not None:
+        sums = [own.scaled(float(factor)) for own, factor in zip(sums, factors, strict=True)]
+    return [own.scaled(weight) for own in sums]
+
+
+def _update_bases(problem: Problem, plan: Plan, quadratics: Sequence[Quadratic], blocks: Blocks) -> tuple[Array, ...]:
+    if not plan.basis.stacked:
+        return tuple(
+            plan.basis.apply(quadratic, problem.basis, U, blocks.states_of_basis(v))
+            for v, (quadratic, U) in enumerate(zip(quadratics, blocks.bases, strict=True))
+        )
+    stack = blocks.stacked()
+    cross = namespace(stack).concat([quadratic.cross for quadratic in quadratics], axis=0)
+    stack = plan.basis.apply(Quadratic(quadratics[0].gram, cross), problem.basis, stack)
+    return split_rows(stack, [U.shape[0] for U in blocks.bases])
+
+
+def split_rows(stack: Array, lengths: Sequence[int]) -> tuple[Array, ...]:
+    """A stacked basis cut into the bases of the views."""
+    ends = np.cumsum(lengths)
+    starts = [0, *ends[:-1]]
+    return tuple(stack[int(a) : int(b), :] for a, b in zip(starts, ends, strict=True))
+
+
+def _close(problem: Problem, samples: Samples, current: Iterate, record: _Record) -> Iterate:
+    """Solve every sample's embedding exactly once more, so that the fit and `transform` agree.
+
+    Where nothing fixes the coordinates they are first made canonical. Counts as part of the last sweep.
+    """
+    if not problem.is_separable:
+        return current
+    blocks = current.blocks
+    if problem.is_free:
+        blocks = replace(blocks, bases=balanced_bases(blocks.bases, current.samples.gram()))
+    start = None if problem.is_free else blocks.embedding
+    blocks = replace(blocks, embedding=samples.embed(problem, blocks, start))
+    closed = evaluate(problem, samples, problem.refresh_states(blocks))
+    if record.values and closed.value <= current.value:
+        record.values[-1] = closed.values
+    return closed
+
+
+def balanced_bases(bases: Sequence[Array], gram: Array) -> tuple[Array, ...]:
+    """Canonical bases that share the strength of every component with the embedding: both columns have norm √s.
+
+    Of all ways to write the product W Uᵀ this has the least ‖W‖² + ‖U‖². Of W, only WᵀW is needed.
+    """
+    new = canonical_bases(bases, gram)
+    overlap = sum((U.T @ V for U, V in zip(bases[1:], new[1:], strict=True)), start=bases[0].T @ new[0])
+    root = at_least(namespace(gram).sum(overlap * (gram @ overlap), axis=0), 0.0) ** 0.25
+    return tuple(U * root for U in new)
+
+
+def canonical_bases(bases: Sequence[Array], gram: Array) -> tuple[Array, ...]:
+    """Bases of the same product W Uᵀ, orthonormal as a stack, strongest component first, largest entry positive."""
+    xp = namespace(gram)
+    Q, R = xp.linalg.qr(xp.concat(list(bases), axis=0))
+    _, vectors = xp.linalg.eigh(R @ gram @ R.T)  # W Uᵀ = (W Rᵀ) Qᵀ
+    stack = Q @ xp.flip(vectors, axis=1)
+    return split_rows(stack * largest_signs(stack), [U.shape[0] for U in bases])
+
+
+def largest_signs(stack: Array) -> Array:
+    """Sign of the largest entry of every column, (1, r): times it, that entry is positive."""
+    xp = namespace(stack)
+    largest = xp.argmax(xp.abs(stack), axis=0)
+    signs = xp.sign(xp.take_along_axis(stack, largest[None, :], axis=0))
+    return xp.where(signs == 0, xp.ones_like(signs), signs)
+
+
+def _ratio(new: float, old: float) -> float:
+    """New objective over old; where a concave term made the old one negative, one less the relative decrease."""
+    if old == math.inf:
+        return 0.0
+    if old > 0:
+        return new / old
+    return 1.0 + (new - old) / abs(old) if old < 0 else float(new >= 0)

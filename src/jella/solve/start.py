@@ -1,0 +1,245 @@
+"""Where a solve starts: SVD of the mean-filled data, its non-negative form, random, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, svds
+
+from jella.numerics.arrays import Array, at_least, like, namespace, solve_psd, to_numpy
+from jella.problem.model import Blocks, Problem
+from jella.problem.terms import Indicator
+from jella.solve.filled import MeanFilled, NeighbourFilled
+from jella.solve.solver import largest_signs, split_rows
+from jella.views import Views
+
+#: below this many samples or features the start is computed through the smaller Gram matrix
+SMALL_SIDE = 2000
+
+Graph: TypeAlias = sparse.csr_array
+
+
+def make_start(
+    views: Any, problem: Problem, init: Any, rank: int, rng: np.random.Generator, graph: Graph | None = None
+) -> Blocks:
+    """Blocks to start from, meeting the constraints of the problem.
+
+    Parameters
+    ----------
+    views : Views
+        In memory, or in chunks.
+    init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) a view
+    graph : CSR array (n, n), optional
+        Of ones at the neighbours that views are filled from for the SVD; without it they are filled with means.
+    """
+    if not isinstance(views, Views):
+        from jella.distributed.start import make_chunked_start
+
+        return make_chunked_start(views, problem, init, rank, rng, graph)
+    if any(isinstance(term, Indicator) for term in problem.embedding) and isinstance(init, str):
+        blocks = _from_clusters(views, init, rank, rng)
+    elif isinstance(init, str) and init == "svd":
+        blocks = _from_svd(views, problem, rank, graph)
+    elif isinstance(init, str) and init == "random":
+        W = like(rng.standard_normal((views.n_samples, rank)), _dense_reference(views))
+        blocks = _from_embedding(views, abs(W) if problem.has_nonnegative_embedding else W)
+    elif isinstance(init, str):
+        raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
+    else:
+        blocks = _given(views, init, rank)
+    return _feasible(problem, blocks)
+
+
+def truncated_svd(views: Views, rank: int, graph: Graph | None = None) -> tuple[Array, Array, Array]:
+    """Leading singular triplets of the filled views side by side: Q (n, r), s (r,), V (Σ d_v, r).
+
+    Deterministic, and equivariant: permuting samples permutes Q.
+    """
+    parts = [MeanFilled.of(view) if graph is None else NeighbourFilled.by(view, graph) for view in views]
+    smaller = min(views.n_samples, views.n_features)
+    large = smaller > SMALL_SIDE and isinstance(views[0].X, np.ndarray)
+    if rank < smaller - 1 and (large or any(view.is_sparse for view in views)):
+        Q, s, V = _iterative_svd(views, rank, parts)
+    else:
+        Q, s, V = _gram_svd(views.xp.concat([part.dense() for part in parts], axis=1), rank)
+    signs = largest_signs(V)
+    return Q * signs, s, V * signs
+
+
+def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
+    tall = F.shape[0] >= F.shape[1]
+    s, inverse, near = leading(F.T @ F if tall else F @ F.T, rank)
+    far = (F @ near if tall else F.T @ near) * inverse
+    return (far, s, near) if tall else (near, s, far)
+
+
+def leading(gram: Array, rank: int) -> tuple[Array, Array, Array]:
+    """Largest singular values (r,) from a Gram matrix, their inverses, zero at rounding level, and the vectors."""
+    xp = namespace(gram)
+    values, vectors = xp.linalg.eigh(gram)
+    values, near = xp.flip(values)[:rank], xp.flip(vectors, axis=1)[:, :rank]
+    s = xp.sqrt(at_least(values, 0.0))
+    usable = s > s[0] * float(xp.finfo(gram.dtype).eps) ** 0.5
+    return s, xp.where(usable, 1.0 / xp.where(usable, s, xp.ones_like(s)), xp.zeros_like(s)), near
+
+
+def _iterative_svd(views: Views, rank: int, parts: Sequence[MeanFilled]) -> tuple[Array, Array, Array]:
+    ends = np.cumsum([view.n_features for view in views])
+
+    def matmat(V: np.ndarray) -> np.ndarray:
+        blocks = np.split(V.reshape(V.shape[0], -1), ends[:-1])
+        return np.sum([part.times(block) for part, block in zip(parts, blocks, strict=True)], axis=0)
+
+    def rmatmat(Q: np.ndarray) -> np.ndarray:
+        return np.concatenate([part.times_transposed(Q.reshape(Q.shape[0], -1)) for part in parts])
+
+    shape = (views.n_samples, int(ends[-1]))
+    operator = LinearOperator(
+        shape, matvec=matmat, matmat=matmat, rmatvec=rmatmat, rmatmat=rmatmat, dtype=np.dtype(str(views.dtype))
+    )
+    # an equivariant first vector: sums over features, or over samples
+    n, d = shape
+    first = matmat(np.ones((d, 1)))[:, 0] if n <= d else rmatmat(np.ones((n, 1)))[:, 0]
+    Q, s, Vt = svds(operator, k=rank, v0=first if np.any(first) else np.ones(min(n, d)))
+    order = np.argsort(-s)
+    return Q[:, order], s[order], Vt[order].T
+
+
+def _from_svd(views: Views, problem: Problem, rank: int, graph: Graph | None) -> Blocks:
+    Q, s, V = truncated_svd(views, rank, graph)
+    if problem.has_nonnegative_embedding:
+        Q, V = nonnegative_pair(Q, s, V)
+    else:
+        Q = Q * s
+    if problem.has_nonnegative_embedding and not problem.needs_nonnegative_data:
+        return _from_embedding(views, Q)
+    return Blocks(split_rows(V, [view.n_features for view in views]), Q)
+
+
+def _from_clusters(views: Views, init: str, rank: int, rng: np.random.Generator) -> Blocks:
+    """For an indicator: k-means on the leading SVD scores."""
+    if init not in ("svd", "random"):
+        raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
+    Q, s, _ = truncated_svd(views, rank)
+    labels = first_clusters(to_numpy(Q * s), init, rank, rng).labels_
+    return _from_embedding(views, like(np.eye(rank)[labels], _dense_reference(views)))
+
+
+def first_clusters(scores: np.ndarray, init: str, rank: int, rng: np.random.Generator) -> Any:
+    """k-means on scores (n, r), from far samples ('svd') or random ones."""
+    from sklearn.cluster import KMeans
+
+    scores = scores.astype(np.float64)
+    centres = far_samples(scores, rank) if init == "svd" else "random"
+    return KMeans(rank, init=centres, n_init=1, random_state=int(rng.integers(2**31))).fit(scores)
+
+
+def far_samples(scores: np.ndarray, k: int) -> np.ndarray:
+    """K rows, each the farthest from those before it, starting with the one farthest from the mean, (k, r)."""
+    distance = np.sum((scores - scores.mean(axis=0)) ** 2, axis=1)
+    chosen = [int(distance.argmax())]
+    distance = np.full(scores.shape[0], np.inf)
+    for _ in range(1, k):
+        distance = np.minimum(distance, np.sum((scores - scores[chosen[-1]]) ** 2, axis=1))
+        chosen.append(int(distance.argmax()))
+    return scores[chosen]
+
+
+def nonnegative_pair(Q: Array, s: Array, V: Array) -> tuple[Array, Array]:
+    """NNDSVD: of every singular pair the stronger of its two signs, clipped and rescaled."""
+    up, of_Q, of_V = stronger_halves(half_squares(Q), half_squares(V), s)
+    return half(Q, up) * of_Q, half(V, up) * of_V
+
+
+def half_squares(Q: Array) -> Array:
+    """Sums of squares of the positive and of the negative entries of every column, (2, r)."""
+    xp = namespace(Q)
+    squares = Q * Q
+    return xp.stack([xp.sum(xp.where(Q > 0, squares, 0.0), axis=0), xp.sum(xp.where(Q < 0, squares, 0.0), axis=0)])
+
+
+def half(Q: Array, up: Array) -> Array:
+    """The positive entries of the columns that are up, the negative ones of the others without their sign."""
+    xp = namespace(Q)
+    turned = xp.where(up, Q, -Q)
+    return xp.where(turned > 0, turned, 0.0)
+
+
+def stronger_halves(of_Q: Array, of_V: Array, s: Array) -> tuple[Array, Array, Array]:
+    """Which sign of every singular pair is the stronger, and factors for its halves, from sums of squares (2, r)."""
+    xp = namespace(s)
+    nq, nv = xp.sqrt(of_Q), xp.sqrt(of_V)
+    up = nq[0, :] * nv[0, :] >= nq[1, :] * nv[1, :]
+    nq, nv = xp.where(up, nq[0, :], nq[1, :]), xp.where(up, nv[0, :], nv[1, :])
+    one = xp.ones_like(nq)
+    strength = xp.sqrt(s * nq * nv)
+    return up, strength / xp.where(nq > 0, nq, one), strength / xp.where(nv > 0, nv, one)
+
+
+def _from_embedding(views: Views, W: Array) -> Blocks:
+    """Least-squares bases on the mean-filled views."""
+    gram = W.T @ W
+    bases = tuple(solve_psd(gram, MeanFilled.of(view).times_transposed(W)) for view in views)
+    return Blocks(bases, W)
+
+
+def _given(views: Views, init: Any, rank: int) -> Blocks:
+    reference = _dense_reference(views)
+    given = init if isinstance(init, Mapping) else {"embedding": init}
+    if "embedding" not in given:
+        raise ValueError("init as a dict must have the key 'embedding', and may have 'bases'")
+    W = like(given["embedding"], reference)
+    check_embedding(W, views, rank)
+    if given.get("bases") is None:
+        return _from_embedding(views, W)
+    return Blocks(given_bases(given["bases"], views, rank, reference), W)
+
+
+def check_embedding(W: Any, views: Views, rank: int) -> None:
+    """Refuse an embedding of another shape."""
+    if tuple(W.shape) != (views.n_samples, rank):
+        raise ValueError(f"init's embedding must have shape {(views.n_samples, rank)}, got {tuple(W.shape)}")
+
+
+def given_bases(blocks: Any, views: Views, rank: int, reference: Array) -> tuple[Array, ...]:
+    """Bases that a user gives, checked."""
+    bases = tuple(like(U, reference) for U in in_view_order(blocks, views))
+    expected = [(view.n_features, rank) for view in views]
+    if [tuple(U.shape) for U in bases] != expected:
+        raise ValueError(f"init's bases must have shapes {expected}, got {[tuple(U.shape) for U in bases]}")
+    return bases
+
+
+def in_view_order(blocks: Any, views: Views) -> list[Any]:
+    """Blocks that a user gives for every view, in a dict by name or in order."""
+    return [blocks[name] for name in views.names] if isinstance(blocks, Mapping) else list(blocks)
+
+
+def _feasible(problem: Problem, blocks: Blocks) -> Blocks:
+    return Blocks(feasible_bases(problem, blocks.bases), feasible_embedding(problem, blocks.embedding))
+
+
+def feasible_bases(problem: Problem, bases: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Bases that meet the constraints."""
+    for term in problem.basis:
+        if term.stacked:
+            stack = namespace(*bases).concat(list(bases), axis=0)
+            bases = split_rows(term.project(stack), [U.shape[0] for U in bases])
+        else:
+            bases = tuple(term.project(U) for U in bases)
+    return bases
+
+
+def feasible_embedding(problem: Problem, W: Array) -> Array:
+    """An embedding that meets the constraints."""
+    for term in problem.embedding:
+        W = term.project(W)
+    return W
+
+
+def _dense_reference(views: Views) -> Array:
+    dense = [view.X for view in views if not view.is_sparse]
+    return dense[0] if dense else np.empty(0, dtype=views[0].X.dtype)

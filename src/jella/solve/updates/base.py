@@ -1,0 +1,49 @@
+"""What an update must offer: which terms it can take, and a block that is no worse than before."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from jella.numerics.arrays import Array
+from jella.problem.terms.base import Term, is_folded
+from jella.solve.quadratic import Quadratic
+
+
+class Update(ABC):
+    """Minimises a quadratic plus terms over one block."""
+
+    #: updates are asked in this order; exact and cheap ones first
+    rank: ClassVar[int] = 5
+    #: what becomes of a row does not depend on the other rows
+    by_row: ClassVar[bool] = False
+    #: solves the bases of all views at once, which needs a common gram (Algorithm 1)
+    stacked: ClassVar[bool] = False
+
+    @abstractmethod
+    def refuses(self, terms: Sequence[Term]) -> str | None:
+        """Why these terms cannot be handled, naming them; None where they can."""
+
+    def apply(
+        self, quadratic: Quadratic, terms: Sequence[Term], start: Array, states: Sequence[Any] | None = None
+    ) -> Array:
+        """The new block (m, r), from the current one; its value is never higher."""
+        folded = quadratic.fold(terms, states or [None] * len(terms), start)
+        return self.minimise(folded, [term for term in terms if not is_folded(term)], start)
+
+    @abstractmethod
+    def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+        """The same, when all terms that are quadratic themselves are in the quadratic already."""
+
+    def between_sweeps(self) -> Update:
+        """The update as the loop uses it: one that iterates may stop early there, since the next sweep goes on."""
+        return self
+
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"{self.name}()"

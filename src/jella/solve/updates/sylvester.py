@@ -1,0 +1,108 @@
+"""Exact update of a block whose rows are mixed: K B + B A = C, a Sylvester equation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jella.numerics.arrays import Array, namespace
+from jella.numerics.rows import cache_blocks
+from jella.problem.terms.base import Coupling, LowRank, Operator, Term, is_folded
+from jella.solve.quadratic import Quadratic
+from jella.solve.updates.base import Update
+
+#: conjugate gradients end when every column's residual fell to this share of its right-hand side; between sweeps to
+#: the second, which leaves the value of the block exact to the square of it
+TOLERANCE, BETWEEN_SWEEPS = 1e-10, 1e-8
+MAX_STEPS = 500
+
+
+class Sylvester(Update):
+    """Diagonalises the small A = QΛQᵀ; each column x of BQ then solves (K + λ_j I) x = column of CQ.
+
+    All columns at once: in closed form where K is low rank (Woodbury), else by conjugate gradients from the current
+    block, each column with its own shift. No m × m matrix is formed or factorised.
+    """
+
+    rank = 3
+
+    def __init__(self, tolerance: float = TOLERANCE) -> None:
+        self.tolerance = tolerance
+
+    def between_sweeps(self) -> Sylvester:
+        """Stops earlier."""
+        return Sylvester(BETWEEN_SWEEPS)
+
+    def refuses(self, terms: Sequence[Term]) -> str | None:
+        """Anything but one term that mixes rows, with ridges and linear parts."""
+        odd = [term.name for term in terms if not is_folded(term)]
+        if odd:
+            return f"the Sylvester step cannot take {odd[0]}"
+        mixing = [term.name for term in terms if isinstance(term, Coupling)]
+        if len(mixing) > 1:
+            return f"the Sylvester step takes one term that mixes rows, not {mixing[0]} and {mixing[1]}"
+        return None if mixing else "the Sylvester step needs a term that mixes rows"
+
+    def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
+        """The solution, to the tolerance or MAX_STEPS; conjugate gradients never raise the value on the way."""
+        assert quadratic.coupling is not None
+        xp = namespace(start)
+        shifts, Q = xp.linalg.eigh(quadratic.gram)
+        floor = xp.max(shifts) * (shifts.shape[0] * float(xp.finfo(shifts.dtype).eps))
+        shifts = xp.where(shifts > floor, shifts, floor + xp.zeros_like(shifts))
+        right = quadratic.cross @ Q
+        if isinstance(quadratic.coupling, LowRank):
+            return solve_low_rank(quadratic.coupling.factor, shifts, right) @ Q.T
+        found = shifted_conjugate_gradients(quadratic.coupling, shifts, right, start @ Q, self.tolerance)
+        return found @ Q.T
+
+
+def solve_low_rank(Y: Array, shifts: Array, right: Array) -> Array:
+    """Column j of the solution solves (Y Yᵀ + shift_j I) x = column j of right; Y (m, q) with q small."""
+    xp = namespace(Y)
+    values, V = xp.linalg.eigh(Y.T @ Y)
+    values = xp.where(values > 0, values, xp.zeros_like(values))
+    directions = Y @ V  # orthogonal columns of squared length `values`
+    weights = 1.0 / (values[:, None] + shifts[None, :])
+    return (right - directions @ (weights * (directions.T @ right))) / shifts
+
+
+def shifted_conjugate_gradients(
+    operator: Operator, shifts: Array, right: Array, start: Array, tolerance: float = TOLERANCE
+) -> Array:
+    """Column j of the solution solves (K + shift_j I) x = column j of right, from column j of start."""
+    xp = namespace(right)
+    tolerance = max(tolerance, 10 * float(xp.finfo(right.dtype).eps))
+    enough = tolerance**2 * _dots(right, right)
+    X, R = xp.asarray(start, copy=True), operator.matmul(start)
+    for rows in cache_blocks(R):
+        R[rows, :] = right[rows, :] - R[rows, :] - X[rows, :] * shifts
+    D, size = xp.asarray(R, copy=True), _dots(R, R)
+    for _ in range(MAX_STEPS):
+        if bool(xp.all(size <= enough)):
+            break
+        KD = operator.matmul(D)
+        for rows in cache_blocks(D):
+            KD[rows, :] += D[rows, :] * shifts
+        length = _ratio(xp, size, _dots(D, KD))
+        for rows in cache_blocks(D):
+            X[rows, :] += length * D[rows, :]
+            R[rows, :] -= length * KD[rows, :]
+        size, old = _dots(R, R), size
+        step = _ratio(xp, size, old)
+        for rows in cache_blocks(D):
+            D[rows, :] = R[rows, :] + step * D[rows, :]
+    return X
+
+
+def _dots(A: Array, B: Array) -> Array:
+    """Inner product of every column of A with that of B."""
+    xp = namespace(A)
+    parts = [xp.sum(A[rows, :] * B[rows, :], axis=0) for rows in cache_blocks(A)]
+    return sum(parts[1:], start=parts[0])
+
+
+def _ratio(xp: Any, above: Array, below: Array) -> Array:
+    """Quotient, 0 where a column is done."""
+    alive = below > 0
+    return xp.where(alive, above / xp.where(alive, below, xp.ones_like(below)), xp.zeros_like(above))

@@ -1,0 +1,313 @@
+"""Scaling from observed entries only, and the way back to the user's own units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.numerics.arrays import Array, like, namespace, to_numpy
+from jella.views import View, Views
+from jella.views.moments import feature_moments, norms_along, or_one, view_moments
+
+#: linear kinds
+KINDS = ("sample", "feature", "standardize", "center", "none")
+ALL_KINDS = (*KINDS, "root", "auto")
+#: a non-negative view with no larger share of non-zeros among its observed entries is sparse-like
+FEW = 0.2
+#: norms of missing views are predicted from those of about so many samples, where these lie in chunks
+TRAINED_ON = 1_000_000
+
+
+@dataclass(frozen=True)
+class ViewScale:
+    """Learned scale of one view: root, minus center, over spread, over the sample's norm, times the root weight.
+
+    Attributes
+    ----------
+    kind : str
+        Never 'auto', which is one of the others once learned.
+    root_weight : float
+    center : (d,) NumPy array or None
+    spread : (d,) or (1,) NumPy array or None
+    by_norm : bool
+        Whether each sample is divided by its norm.
+    rooted : bool
+        Whether x becomes sign(x)·sqrt(|x|) first.
+    """
+
+    kind: str
+    root_weight: float
+    center: np.ndarray | None = None
+    spread: np.ndarray | None = None
+    by_norm: bool = False
+    rooted: bool = False
+
+    @classmethod
+    def learn(cls, view: View, kind: str, root_weight: float) -> ViewScale:
+        """Learn the scale of one training view."""
+        kind = _resolved(view, kind)
+        if kind in ("feature", "standardize"):
+            return cls(kind, root_weight, *feature_moments(view, kind == "standardize"))
+        if kind == "center":
+            return cls(kind, root_weight, *view_moments(view))
+        if kind != "root":
+            return cls(kind, root_weight, by_norm=kind == "sample")
+        if _is_sparse_like(view):
+            return cls(kind, root_weight, by_norm=True, rooted=True)
+        return cls(kind, root_weight, *view_moments(view.through(_signed_root)), rooted=True)
+
+    def apply(self, view: View) -> View:
+        """The view in the scale that the model works in, zero where missing."""
+        view = self.before_norms(view if self.center is None else _dense(view))
+        norms = _view_norms(view) if self.by_norm else None
+        if view.is_sparse:
+            return self._apply_sparse(view, norms)
+        weight = self.root_weight
+
+        def values(X: Array) -> Array:
+            X = self._shrunk(X, norms)
+            return X if weight == 1.0 else X * weight
+
+        return view.map(values)
+
+    def before_norms(self, view: View) -> View:
+        """The view as its samples' norms are measured: in root space where there is one."""
+        return _signed_root(view) if self.rooted else view
+
+    def forward(self, values: Array, norms: np.ndarray | None) -> Array:
+        """Values in the user's units, (n, d), in the model's scale before the view weight."""
+        return self._shrunk(_roots(values) if self.rooted else values, norms)
+
+    def invert(self, estimate: Array, norms: np.ndarray | None) -> Array:
+        """An estimate in the model's scale, (n, d), in the user's units."""
+        out = estimate * (1.0 / self.root_weight)
+        if self.by_norm and norms is not None:
+            out = out * like(norms, out)[:, None]
+        if self.spread is not None:
+            out = out * like(self.spread, out)
+        if self.center is not None:
+            out = out + like(self.center, out)
+        return out * namespace(out).abs(out) if self.rooted else out
+
+    def _shrunk(self, X: Array, norms: np.ndarray | None) -> Array:
+        X = X if self.center is None else X - like(self.center, X)
+        X = X if self.spread is None else X / like(self.spread, X)
+        if not self.by_norm or norms is None:
+            return X
+        return X / like(or_one(norms), X)[:, None]
+
+    def _apply_sparse(self, view: View, norms: np.ndarray | None) -> View:
+        weight = self.root_weight
+        rows = np.full(view.n_samples, weight) if norms is None else weight / or_one(norms)
+        columns = np.ones(view.n_features) if self.spread is None else 1.0 / self.spread
+        columns = np.broadcast_to(columns, (view.n_features,))
+        X = sparse.csr_array(sparse.diags_array(rows) @ view.X @ sparse.diags_array(columns))
+        return replace(view, X=X.astype(view.X.dtype, copy=False))
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Learned scale of every view, each of its own kind.
+
+    'sample' divides each sample by its norm, estimated as ‖x_obs‖·sqrt(d / number observed); 'feature' divides each
+    feature by its root mean square, 'standardize' subtracts its mean and divides by its standard deviation, both
+    then by sqrt(d), so that samples have a norm near one in either; 'center' subtracts the means too, and divides the
+    whole view by one number to the same end. The view weight enters as its square root.
+
+    'root' takes sign(x)·sqrt(|x|) first, which evens out the variance of counts, histograms and intensities. Then a
+    dense view loses its feature means and is divided by one number, its root mean square times sqrt(d); in a sparse
+    or sparse-like view each sample is divided by its norm in root space. Sparse-like is a view without negative
+    values where at least 80 % of the observed entries are zero. The form that was learned holds for later samples
+    too, be they sparse or dense.
+
+    'auto' is 'standardize' for a dense view with negative values, and 'root' for any other.
+
+    Attributes
+    ----------
+    scales : tuple of ViewScale
+    log_norms : (n, V) NumPy array or None
+        Of the training samples, NaN where a view is missing: what the norm of a missing view is predicted from. None
+        where no view is divided by the norms of its samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jella.views import read_views
+    >>> views = read_views({"counts": np.array([[4.0, 9.0], [1.0, 0.0]]), "shifts": np.array([[-1.0], [2.0]])})
+    >>> Scaling.learn(views, "auto").kinds
+    ('root', 'standardize')
+    >>> Scaling.learn(views, {"counts": "root", "shifts": "none"}).kinds
+    ('root', 'none')
+    """
+
+    scales: tuple[ViewScale, ...]
+    log_norms: np.ndarray | None = None
+
+    @classmethod
+    def learn(cls, views: Views, kind: Any, weights: Any = None) -> Scaling:
+        """Learn the scale of the training views; `kind` is one for all, or a sequence or dict with one a view."""
+        given = zip(views, _kinds(views, kind), _root_weights(views, weights), strict=True)
+        scaling = cls(tuple(ViewScale.learn(*one) for one in given))
+        norms = views.gathered(scaling._log_norms, at_most=TRAINED_ON) if scaling.has_norms else None
+        return replace(scaling, log_norms=norms)
+
+    @property
+    def has_norms(self) -> bool:
+        """Whether a view is divided by the norms of its samples."""
+        return any(scale.by_norm for scale in self.scales)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kind of scaling of every view, what 'auto' chose included."""
+        return tuple(scale.kind for scale in self.scales)
+
+    def apply(self, views: Views) -> Views:
+        """Views in the scale that the model works in, zero where missing."""
+        return views.mapped(replace(self, log_norms=None)._apply)
+
+    def _apply(self, views: Views) -> Views:
+        items = tuple(scale.apply(view) for scale, view in zip(self.scales, views, strict=True))
+        return replace(views, items=items)
+
+    def scale_of(self, views: Views) -> np.ndarray | None:
+        """Norm of every sample in every view, (n, V): measured where present, predicted where missing.
+
+        In root space where a view has one. None where no view is divided by norms.
+        """
+        return np.exp(predict_log_norms(self._log_norms(views), self.log_norms)) if self.has_norms else None
+
+    def forward(self, values: Array, v: int, norms: np.ndarray | None) -> Array:
+        """Values of view v in the user's units, (n, d), in the model's scale before view weights."""
+        return self.scales[v].forward(values, None if norms is None else norms[:, v])
+
+    def invert(self, estimate: Array, v: int, norms: np.ndarray | None) -> Array:
+        """An estimate of view v, (n, d), in the user's units."""
+        return self.scales[v].invert(estimate, None if norms is None else norms[:, v])
+
+    def _log_norms(self, views: Views) -> np.ndarray:
+        """Measured log norms, (n, V), NaN where unknown; of all views, for one may tell of another."""
+        rooted = tuple(scale.before_norms(view) for scale, view in zip(self.scales, views, strict=True))
+        norms = sample_norms(replace(views, items=rooted))
+        return np.log(np.where(norms > 0, norms, np.nan))
+
+
+def sample_norms(views: Views) -> np.ndarray:
+    """Estimated norm of every sample in every view, (n, V); zero where nothing was observed."""
+    return np.stack([_view_norms(view) for view in views], axis=1)
+
+
+def predict_log_norms(known: np.ndarray, training: np.ndarray | None) -> np.ndarray:
+    """Fill unknown log norms from a sample's other views by least squares, else with the median of the view.
+
+    Parameters
+    ----------
+    known : (n, V), not finite where unknown
+    training : (m, V), likewise; the samples to learn from
+    """
+    training = known if training is None else training
+    finite, learned = np.isfinite(known), np.isfinite(training)
+    filled = known.copy()
+    for v in range(known.shape[1]):
+        todo = ~finite[:, v]
+        seen = training[learned[:, v], v]
+        filled[todo, v] = np.median(seen) if seen.size else 0.0
+        for pattern in np.unique(finite[todo], axis=0):
+            rows = todo & (finite == pattern).all(axis=1)
+            usable = learned[:, v] & learned[:, pattern].all(axis=1)
+            if pattern.any() and usable.sum() >= 5 * (pattern.sum() + 1):
+                filled[rows, v] = _regress(training[usable][:, pattern], training[usable, v], known[rows][:, pattern])
+    return filled
+
+
+def _regress(inputs: np.ndarray, outputs: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Least squares with intercept, kept within the range of the outputs it has seen."""
+    mean, target = inputs.mean(axis=0), outputs.mean()
+    slope = np.linalg.lstsq(inputs - mean, outputs - target, rcond=1e-8)[0]
+    return np.clip((queries - mean) @ slope + target, outputs.min(), outputs.max())
+
+
+def _view_norms(view: View) -> np.ndarray:
+    count = np.maximum(to_numpy(view.count_by_sample()), 1)
+    return norms_along(view.X, axis=1) * np.sqrt(view.n_features / count)
+
+
+def _signed_root(view: View) -> View:
+    if not view.is_sparse:
+        return replace(view, X=_roots(view.X))
+    X = view.X
+    return replace(view, X=sparse.csr_array((_roots(X.data), X.indices, X.indptr), shape=X.shape))
+
+
+def _roots(X: Array) -> Array:
+    """sign(x)·sqrt(|x|) of every entry."""
+    xp = namespace(X)
+    return xp.sign(X) * xp.sqrt(xp.abs(X))
+
+
+def _dense(view: View) -> View:
+    """A sparse view that is about to be centred; one that all samples lack stays as it is, zero."""
+    if not view.is_sparse or not view.presence().any():
+        return view
+    return replace(view, X=view.X.toarray())
+
+
+def _resolved(view: View, kind: str) -> str:
+    if kind != "auto":
+        return kind
+    return "root" if view.is_sparse or view.smallest() >= 0 else "standardize"
+
+
+def _is_sparse_like(view: View) -> bool:
+    if view.is_sparse:
+        return True
+    return view.reduce(_nonzeros) <= FEW * view.n_observed() and view.smallest() >= 0
+
+
+def _nonzeros(view: View) -> int:
+    xp = namespace(view.X)
+    return int(xp.sum(xp.astype(view.X != 0, xp.int64)))
+
+
+def _kinds(views: Views, kind: Any) -> list[str]:
+    """One kind a view, from one for all, a sequence or a mapping."""
+    if isinstance(kind, Mapping):
+        by_name = {str(name): one for name, one in kind.items()}
+        unknown = [name for name in by_name if name not in views.names]
+        if unknown:
+            raise ValueError(f"scale names {unknown[0]!r}, but the views are {list(views.names)}")
+        kinds = [by_name[name] for name in views.names if name in by_name]
+    else:
+        several = isinstance(kind, Sequence) and not isinstance(kind, str)
+        kinds = list(kind) if several else [kind] * len(views)
+    if len(kinds) != len(views):
+        raise ValueError(f"scale must hold one kind for each of the {len(views)} views, got {kind!r}")
+    for one in kinds:
+        if not isinstance(one, str) or one not in ALL_KINDS:
+            raise ValueError(f"scale must be one of {list(ALL_KINDS)}, got {one!r}")
+    return [str(one) for one in kinds]
+
+
+def _root_weights(views: Views, weights: Any) -> tuple[float, ...]:
+    if weights is None:
+        return (1.0,) * len(views)
+    if isinstance(weights, Mapping):
+        by_name = {str(name): weight for name, weight in weights.items()}
+        unknown = [name for name in by_name if name not in views.names]
+        if unknown:
+            raise ValueError(f"view_weights names {unknown[0]!r}, but the views are {list(views.names)}")
+        weights = [by_name.get(name, 1.0) for name in views.names]
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (len(views),):
+        raise ValueError(f"view_weights must hold one number for each of the {len(views)} views, got {weights!r}")
+    if not np.all((values > 0) & np.isfinite(values)):
+        raise ValueError(
+            f"view_weights must be positive, got {values.tolist()}; leave a view out instead of weighing it 0"
+        )
+    return tuple(np.sqrt(values).tolist())
