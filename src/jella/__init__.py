@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from jella import datasets, experiments, io, metrics, model_selection, report, terms
     from jella.estimators.completion import RPCA, RRMC
     from jella.estimators.consensus import MIC, RAMC
+    from jella.estimators.loading import load
     from jella.estimators.methods.daimc import DAIMC
     from jella.estimators.methods.generic import JELLA
     from jella.estimators.methods.imcl import IMCL
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from jella.estimators.methods.mvliv import MVLIV
     from jella.estimators.methods.pvc import PVC
     from jella.estimators.methods.sparse_bdr import SparseBDR
-    from jella.estimators.model_file import load
     from jella.io.mudata import write_mudata
     from jella.oneshot import cluster, complete
     from jella.problem.model import Problem
@@ -50,7 +50,7 @@ _HOME = {
     "LMaFitSOR": "jella.solve.relaxation",
     "Progress": "jella.solve.result",
     "Result": "jella.solve.result",
-    "load": "jella.estimators.model_file",
+    "load": "jella.estimators.loading",
     "write_mudata": "jella.io.mudata",
     "datasets": "jella",
     "experiments": "jella",

@@ -83,7 +83,7 @@ class Clustering:
         model, n, names = self.model, self.labels.size, self.model.view_names_in_
         how = "chosen" if model.n_clusters is None else "given"
         left_out = f", {len(model.dropped_)} without any value left out" if model.dropped_ else ""
-        widths = model._schema.n_features
+        widths = model.schema_.n_features
         rows = [("view", "features", "missing", "scaling", "weight")]
         for name, d, scale in zip(names, widths, model.scaling_.scales, strict=True):
             share = _percent(self.n_missing[name], n * d)
@@ -132,7 +132,7 @@ class Completion:
 
     def __repr__(self) -> str:
         model = self.model
-        n, widths = int(model.embedding_.shape[0]), model._schema.n_features
+        n, widths = int(model.embedding_.shape[0]), model.schema_.n_features
         left_out = f", {len(model.dropped_)} without any value left as they are" if model.dropped_ else ""
         rows = [("view", "filled", "share", "error", "of the mean")]
         for name, d in zip(model.view_names_in_, widths, strict=True):
@@ -269,7 +269,7 @@ def complete(
     model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
     completed = model.complete(views, observed=observed)
     lacking, left = _n_missing(views, observed), len(model.dropped_)
-    widths = dict(zip(model.view_names_in_, model._schema.n_features, strict=True))
+    widths = dict(zip(model.view_names_in_, model.schema_.n_features, strict=True))
     ours, means = _errors(model, views, observed) if estimate_error else (None, None)
     return Completion(
         views=completed,

@@ -72,17 +72,16 @@ def _run_on_dask(options: argparse.Namespace, place: Path) -> tuple[str, dict[st
     """As `run`, of Parquet parts on a cluster."""
     from jella.cli.on_dask import data_name, fitted_on_dask
     from jella.cli.write_parts import write_completed, write_labels_and_embedding
-    from jella.distributed.model import has_chunks, without_chunks
 
     with fitted_on_dask(options, place, options.clusters) as there:
         say(options, "writing")
         sizes = write_labels_and_embedding(there)
         write_completed(there)
         left_out = [] if options.no_report else ["no report.html: it needs the samples in memory"]
-        if has_chunks(there.model):
+        if not there.model.readout_.in_memory:
             left_out.append("no model.jella: the model needs the samples of its fit, which stay where they are")
         else:
-            without_chunks(there.model).save(there.folder / "model.jella")
+            there.model.save(there.folder / "model.jella")
         record = _summary(there.model, data_name(options), there.n_samples, sizes) | {"dask": there.where}
         write_run(there.folder, options, record)
     return "\n".join([_text(record, place), *left_out]), record

@@ -56,7 +56,7 @@ def make_model(options: argparse.Namespace, k: int | None = None) -> Any:
     known = method.kind().get_params()
     given = {"random_state": options.seed} if "random_state" in known else {}
     if "n_clusters" in known:
-        if k is None and method.clusters and options.command == "cluster" and not method.kind._chooses_n_clusters:
+        if k is None and method.clusters and options.command == "cluster" and not method.can.chooses_n_clusters:
             raise ValueError(f"expected a number of clusters for {method.command_name}, got auto; pass -k NUMBER")
         given["n_clusters"] = k
     for text in options.set:

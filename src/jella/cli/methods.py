@@ -26,21 +26,27 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     ]
     records = []
     for method in methods().values():
-        may = {"entries": "views and entries", "views": "whole views", "nothing": "nothing"}[method.missing]
-        abilities = (method.signed, method.clusters, method.completes, method.embeds_new, method.chunks)
-        rows.append((method.command_name, may, *map(mark, abilities), "n × n" if method.pairs else "n"))
+        may = {"entries": "views and entries", "views": "whole views", "nothing": "nothing"}[method.can.missing]
+        abilities = (
+            method.can.signed,
+            method.clusters,
+            method.completes,
+            method.embeds_new,
+            method.can.not_in_chunks is None,
+        )
+        rows.append((method.command_name, may, *map(mark, abilities), "n × n" if method.can.pairs else "n"))
         records.append(
             {
                 "name": method.command_name,
                 "class": method.name,
                 "summary": method.summary,
-                "may_miss": method.missing,
-                "negative_values": method.signed,
+                "may_miss": method.can.missing,
+                "negative_values": method.can.signed,
                 "clusters": method.clusters,
                 "completes": method.completes,
                 "new_samples": method.embeds_new,
-                "dask": method.chunks,
-                "holds_pairs": method.pairs,
+                "dask": method.can.not_in_chunks is None,
+                "holds_pairs": method.can.pairs,
             }
         )
     lines = table(rows, "<<<<<<<<")

@@ -39,10 +39,10 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
 
 def load_model(where: str | Path) -> Any:
     """A saved model, or the one of a folder of results."""
-    import jella
+    from jella.estimators.loading import load
 
     path = Path(where)
-    return jella.load(path / "model.jella" if path.is_dir() else path)
+    return load(path / "model.jella" if path.is_dir() else path)
 
 
 def write_from(

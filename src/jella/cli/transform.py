@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         raise ValueError(f"expected a model that embeds new samples, got {type(model).__name__}; fit another method")
     dataset = read_data(options)
     W = np.asarray(to_numpy(model.transform(dataset.views)))
-    samples = sample_column(read_views(dataset.views, schema=model._schema).sample_names, len(W))
+    samples = sample_column(read_views(dataset.views, schema=model.schema_).sample_names, len(W))
     record = {"data": dataset.name, "samples": len(W), "method": type(model).__name__}
     with output_folder(place) as folder:
         columns = {str(head): W[:, j] for j, head in enumerate(model.get_feature_names_out())}

@@ -1,1 +1,9 @@
-"""Samples in chunks, on the workers of Dask: the same steps as in memory, chunk by chunk, and sums over chunks."""
+"""Samples in chunks, on the workers of Dask: the same steps as in memory, chunk by chunk, and sums over chunks.
+
+Importing this room registers what views in chunks do differently; it is imported when the first such views are read.
+"""
+
+from jella.distributed import completion, lending, neighbours, samples, start
+from jella.distributed.read import read_chunked
+
+__all__ = ["completion", "lending", "neighbours", "read_chunked", "samples", "start"]

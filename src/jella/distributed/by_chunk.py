@@ -1,4 +1,4 @@
-"""An array with a row a sample, in chunks that stay where they were computed."""
+"""An array with a row per sample, in chunks that stay where they were computed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from jella.distributed.scheduler import added, compute
 
 @dataclass(frozen=True)
 class ByChunk:
-    """Rows of all samples, (n, width), each chunk a delayed NumPy array.
+    """Rows of all samples, (n, width) or (n,) for width None, each chunk a delayed NumPy array.
 
     Attributes
     ----------
     parts : tuple of delayed arrays
     lengths : tuple of int
-        Rows of every chunk.
-    width : int
+        Rows of each chunk.
+    width : int or None
     dtype : NumPy type
     step, made_from : function and tuple of ByChunk, optional
         What the parts are when they are computed: a function of the views' chunk and of other rows. Known, so that who
@@ -32,7 +32,7 @@ class ByChunk:
 
     parts: tuple[Any, ...]
     lengths: tuple[int, ...]
-    width: int
+    width: int | None
     dtype: Any
     step: Callable[..., np.ndarray] | None = None
     made_from: tuple[ByChunk, ...] = ()
@@ -47,9 +47,9 @@ class ByChunk:
         return cls(tuple(parts), lengths, int(rows.shape[1]), rows.dtype)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """(n, width)."""
-        return sum(self.lengths), self.width
+    def shape(self) -> tuple[int, ...]:
+        """(n, width), or (n,)."""
+        return (sum(self.lengths),) if self.width is None else (sum(self.lengths), self.width)
 
     def map(self, function: Callable[..., np.ndarray], *shared: Any) -> ByChunk:
         """A function of rows and shared values, chunk by chunk; the rows that it gives are as wide."""
@@ -63,7 +63,7 @@ class ByChunk:
         return compute([added([step(part) for part in self.parts], partial(reduce, operator.add))])[0]
 
     def some(self, at_most: int) -> np.ndarray:
-        """Rows of at most about so many samples, evenly spread, in memory."""
+        """Rows of about `at_most` samples at most, evenly spread, in memory."""
         every = -(-self.shape[0] // at_most)
         return self.map(_every, every).whole()
 
@@ -78,9 +78,10 @@ class ByChunk:
         """A Dask array in chunks of the layout."""
         import dask.array as da
 
+        beyond = self.shape[1:]
         pieces = zip(self.parts, self.lengths, strict=True)
-        arrays = [da.from_delayed(part, shape=(n, self.width), dtype=self.dtype) for part, n in pieces]
-        return da.concatenate(arrays, axis=0).rechunk((layout, -1))
+        arrays = [da.from_delayed(part, shape=(n, *beyond), dtype=self.dtype) for part, n in pieces]
+        return da.concatenate(arrays, axis=0).rechunk((layout, *(-1,) * len(beyond)))
 
 
 def _every(rows: np.ndarray, step: int) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""Samples out of several chunks, brought together where they are worked on."""
+"""Functions of samples out of several chunks, which are fetched to the worker that needs them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
@@ -11,9 +11,8 @@ import dask
 import numpy as np
 
 from jella.distributed.scheduler import added, bytes_a_task, compute, n_threads
-from jella.distributed.store import InFiles, Stored, opened
-from jella.distributed.views import ChunkedViews
-from jella.views.model import Views, joined_masks
+from jella.distributed.store import Stored, opened
+from jella.distributed.views import ChunkedViews, as_is
 
 #: requests that every thread has in one pass: of chunks in files, where no more than one is in memory, of chunks in
 #: memory, and of those that are read again in every pass
@@ -52,8 +51,8 @@ def worked_on(
         work = dask.delayed(partial(_work, function), pure=False, traverse=False)
         tasks = [
             work(
-                *[fetched(source, rows) for source, rows in zip(sources, request.rows, strict=True)],
-                values=_as_is(request.values),
+                *[source.delayed_rows(rows) for source, rows in zip(sources, request.rows, strict=True)],
+                values=as_is(request.values),
             )
             for request in requests[first : first + at_once]
         ]
@@ -68,23 +67,6 @@ def _at_once(views: ChunkedViews) -> int:
 
 def _work(function: Callable[..., Any], *fetched: Any, values: tuple[Any, ...]) -> Any:
     return function(*[opened(rows) for rows in fetched], *values)
-
-
-def fetched(views: ChunkedViews, rows: np.ndarray) -> Any:
-    """Some samples, in ascending order: delayed Views, or where they are in files; only they leave the workers."""
-    ends = np.cumsum(views.lengths)
-    cuts = np.split(rows, np.searchsorted(rows, ends[:-1]))
-    parts = zip(views.chunks, cuts, ends, views.lengths, strict=True)
-    wanted = [(chunk, cut - (end - length)) for chunk, cut, end, length in parts if cut.size]
-    if isinstance(views.chunks[0], Stored):
-        return _as_is(RowsInFiles(tuple(wanted), views.then))
-    then = _as_is(views.then)
-    return _JOINED([_PIECE(chunk, local, then) for chunk, local in wanted])
-
-
-def brought(views: ChunkedViews, rows: np.ndarray) -> Views:
-    """Some samples in memory, here."""
-    return opened(compute([fetched(views, rows)])[0])
 
 
 def most_rows(views: ChunkedViews, copies: int) -> int:
@@ -117,44 +99,3 @@ def named(indices: np.ndarray) -> np.ndarray:
     """The samples that indices name, ascending, -1 for none; at least one, so that there is something to fetch."""
     found = np.unique(indices[indices >= 0])
     return found if found.size else np.zeros(1, dtype=np.intp)
-
-
-def _as_is(value: Any) -> Any:
-    """A value as one node of a graph, which Dask does not look into."""
-    return dask.delayed(value, pure=False, traverse=False)
-
-
-def _piece(views: Any, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
-    return reduce(lambda done, step: step(done), then, opened(views.take(rows)))
-
-
-def _joined(parts: list[Views]) -> Views:
-    return parts[0] if len(parts) == 1 else Views.joined(parts)
-
-
-@dataclass(frozen=True)
-class RowsInFiles(InFiles):
-    """Some samples of chunks in files, and what becomes of them."""
-
-    wanted: tuple[tuple[Stored, np.ndarray], ...]
-    then: tuple[Callable[[Views], Views], ...]
-
-    def open(self) -> Views:
-        """As `_joined`, with no more than one piece beside the result in memory."""
-        lengths = [rows.size for _, rows in self.wanted]
-        starts = np.cumsum([0, *lengths])
-        values: list[np.ndarray] = []
-        masks: list[list[np.ndarray]] = []
-        for number, (chunk, rows) in enumerate(self.wanted):
-            piece = _piece(chunk, rows, self.then)
-            if not values:
-                values = [np.empty((starts[-1], view.n_features), dtype=view.X.dtype) for view in piece]
-                masks = [[] for _ in piece]
-            for view, X, seen in zip(piece, values, masks, strict=True):
-                X[starts[number] : starts[number + 1]] = view.X
-                seen.append(view.mask)
-        both = zip(piece, values, masks, strict=True)
-        return Views(tuple(replace(view, X=X, mask=joined_masks(seen, lengths)) for view, X, seen in both))
-
-
-_PIECE, _JOINED = dask.delayed(_piece, pure=False), dask.delayed(_joined, pure=False)

@@ -14,7 +14,7 @@ from jella.distributed.fetch import Request, most_rows, named, stretches, worked
 from jella.distributed.scheduler import n_threads
 from jella.distributed.views import ChunkedView, ChunkedViews
 from jella.graphs.cells import Projection, locality_order
-from jella.graphs.lending import lent_entries, lent_residual, lent_rows, product
+from jella.graphs.lending import lent_embedding, lent_entries, lent_residual, lent_rows, product
 from jella.solve.filled import NeighbourFilled
 from jella.views.model import Views
 
@@ -22,16 +22,24 @@ from jella.views.model import Views
 LENDING, FILLING = 4, 6
 
 
-def lent_embedding_in_chunks(
-    views: Any, W: np.ndarray, donors: np.ndarray, lenders: ChunkedViews, bases: Sequence[np.ndarray], *, in_turn: bool
+@lent_embedding.register
+def _(
+    lenders: ChunkedViews,
+    views: Any,
+    W: np.ndarray,
+    donors: np.ndarray,
+    bases: Sequence[np.ndarray],
+    *,
+    in_turn: bool = False,
 ) -> np.ndarray:
-    """As `lent_embedding`, for lenders in chunks and samples in chunks or in memory."""
+    """As in memory, for samples in chunks or in memory."""
+    donors = donors if donors.shape[1] else np.full((len(donors), 1), -1)
     by_row = [view.is_rowwise and other.is_rowwise for view, other in zip(views, lenders, strict=True)]
     total = np.zeros_like(W)
     whole = [v for v, one in enumerate(by_row) if one]
     if whole:
-        own = views.gathered(partial(_products, bases, whole))
-        lent = own if views is lenders else lenders.gathered(partial(_products, bases, whole))
+        own = views.gather(partial(_products, bases, whole))
+        lent = own if views is lenders else lenders.gather(partial(_products, bases, whole))
         for number, v in enumerate(whole):
             has, lends = views[v].presence(), lenders[v].presence()
             total += lent_rows(has, own[:, number], W, donors, lends, lent[:, number], bases[v], in_turn=in_turn)
@@ -72,10 +80,9 @@ def _lent_parts(
     return np.sum([lent_entries(views[v], W, donors, lenders[v], bases[v]) for v in which], axis=0)
 
 
-def lent_residual_in_chunks(
-    view: ChunkedView, W: np.ndarray, neighbours: sparse.csr_array, U: np.ndarray
-) -> np.ndarray:
-    """As `lent_residual`, for samples of the fit in chunks; the samples asked for are in memory."""
+@lent_residual.register
+def _(view: ChunkedView, W: np.ndarray, neighbours: sparse.csr_array, U: np.ndarray) -> np.ndarray:
+    """As in memory; the samples asked for are in memory."""
     lenders, most = view.owner.only(view.position), most_rows(view.owner, LENDING)
     owns = np.array_split(np.arange(neighbours.shape[0]), max(-(-2 * neighbours.nnz // most), 1))
     requests = []
@@ -102,7 +109,7 @@ def filled_times(
 ) -> np.ndarray:
     """F V of the views filled from neighbours, (n, r)."""
     owns, requests = _to_fill(views, graph)
-    out = views.gathered(partial(_times, V))  # right where nothing is missing
+    out = views.gather(partial(_times, V))  # right where nothing is missing
     for own, rows in zip(owns, worked_on(partial(_filled_times, means, V), [views], requests), strict=True):
         out[own] = rows
     return out
@@ -110,10 +117,10 @@ def filled_times(
 
 def _to_fill(views: ChunkedViews, graph: sparse.csr_array) -> tuple[list[np.ndarray], list[Request]]:
     """Stretches of samples that lack something, and requests for them and their neighbours."""
-    needed, lacking = _padded(graph), views.gathered(lacks_something)
+    needed, lacking = _padded(graph), views.gather(lacks_something)
     most = most_rows(views, FILLING)
     small = views.n_samples <= most // 2
-    order = np.arange(views.n_samples) if small else locality_order(views.gathered(Projection.of(views, 0)))
+    order = np.arange(views.n_samples) if small else locality_order(views.gather(Projection.of(views, 0)))
     owns = list(stretches(order[lacking[order]], needed, most, n_threads()))
     requests = []
     for own in owns:

@@ -12,7 +12,7 @@ from jella.distributed.fetch import Request, most_rows, worked_on
 from jella.distributed.scheduler import n_threads
 from jella.distributed.views import ChunkedViews
 from jella.graphs.cells import CELL_BLOCK_BYTES, Cells, Projection, chain, groups
-from jella.graphs.neighbours import EXACT, PROBES, Search
+from jella.graphs.neighbours import EXACT, PROBES, Search, nearest
 from jella.views.model import Views
 
 #: of the samples that a search holds: they, what they are made from, and factors of some of them
@@ -23,10 +23,13 @@ TILE_BYTES = 2**26
 Job = tuple[np.ndarray, np.ndarray]
 
 
-def nearest_in_chunks(
-    base: ChunkedViews, n_neighbors: int, queries: Any, random_state: int
+@nearest.register
+def _(
+    base: ChunkedViews, n_neighbors: int, *, queries: Any = None, random_state: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `nearest`, for samples in chunks; queries are in chunks too, in memory, or None for the samples themselves."""
+    """As in memory; queries are in chunks too, in memory, or None for the samples themselves."""
+    if n_neighbors < 1:
+        raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
     asked = base if queries is None else queries
     search = _Jobs(base, queries, min(n_neighbors, base.n_samples - (queries is None)))
     anything = np.flatnonzero(asked.presence().any(axis=1))
@@ -35,8 +38,8 @@ def nearest_in_chunks(
         search.run([(rows, everything) for rows in np.array_split(anything, n_threads()) if rows.size])
         return search.distances, search.indices
     project = Projection.of(base, random_state)
-    cells = Cells.of(base.gathered(project), random_state)
-    labels = cells.labels if queries is None else cells.assign(queries.gathered(project))
+    cells = Cells.of(base.gather(project), random_state)
+    labels = cells.labels if queries is None else cells.assign(queries.gather(project))
     place = np.argsort(chain(cells.centres))
     todo = sorted((anything[rows] for rows in groups(labels[anything])), key=lambda rows: place[labels[rows[0]]])
     probes, fewest = PROBES, min(4 * search.q + 1, base.n_samples)

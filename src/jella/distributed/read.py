@@ -33,6 +33,9 @@ class Source:
     lengths, layout : samples of every chunk, worked on and given back
     dtype : NumPy type of all values
     sample_names : pandas Index or None
+    schema : Schema or None
+        Of the fitted model that the views are for.
+    raw : the collection that was read
     """
 
     names: tuple[str, ...]
@@ -44,6 +47,15 @@ class Source:
     layout: tuple[int, ...]
     dtype: Any
     sample_names: Any = None
+    schema: Schema | None = None
+    raw: Any = None
+
+    def views(self) -> ChunkedViews:
+        """The views in chunks; nothing is computed."""
+        reading = dask.delayed(_read, pure=False)
+        chunks = tuple(reading(views, masks, self.schema, first) for views, masks, first in self.chunks())
+        known = (self.lengths, self.layout, self.names, self.widths, self.columns, self.dtype)
+        return ChunkedViews(chunks, *known, sample_names=self.sample_names, source=self)
 
     def chunks(self) -> list[tuple[dict[str, Any], dict[str, Any] | None, int]]:
         """Views and masks of every chunk by name, and the number of its first sample."""
@@ -63,23 +75,11 @@ class Source:
 def read_chunked(X: Any, observed: Any = None, schema: Schema | None = None) -> ChunkedViews:
     """Views of Dask arrays (chunked alike or not) or of Dask DataFrames (aligned by their index).
 
-    Looks at all values, to learn what is missing, and keeps them near for what follows.
+    For a fit (no schema) all values are looked at, to learn what is missing, and kept near for what follows. For a
+    fitted model nothing is computed yet.
     """
-    source = read_source(X, observed, schema)
-    reading = dask.delayed(_read, pure=False)
-    chunks = [reading(views, masks, schema, first) for views, masks, first in source.chunks()]
-    views = ChunkedViews(
-        tuple(chunks),
-        source.lengths,
-        source.layout,
-        source.names,
-        source.widths,
-        source.columns,
-        source.dtype,
-        None,  # not yet known
-        source.sample_names,
-    ).held(COPIES)
-    return replace(views, facts=views.looked_at())
+    views = read_source(X, observed, schema).views()
+    return views if schema is not None else views.persist(COPIES)
 
 
 def _read(views: dict[str, Any], masks: dict[str, Any] | None, schema: Schema | None, first: int) -> Views:
@@ -91,9 +91,9 @@ def read_source(X: Any, observed: Any = None, schema: Schema | None = None) -> S
     names, raws = split(X, schema)
     masks = [None] * len(raws) if observed is None else split_observed(observed, names, is_single(X))
     _check_kinds(names, raws)
-    if any(is_frame(raw) for raw in raws if raw is not None):
-        return _read_frames(names, raws, masks, schema)
-    return _read_arrays(names, raws, masks, schema)
+    frames = any(is_frame(raw) for raw in raws if raw is not None)
+    source = (_read_frames if frames else _read_arrays)(names, raws, masks, schema)
+    return replace(source, schema=schema, raw=X)
 
 
 def _check_kinds(names: Sequence[str], raws: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Samples in chunks, as the solver sees them: one pass over the data a sweep, and sums that come home."""
+"""Samples in chunks, as the solver sees them: one pass over the data per sweep, and sums that come to the client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jella.problem.model import Blocks, Problem
 from jella.problem.terms.base import Term
 from jella.solve.plan import Plan
 from jella.solve.quadratic import Quadratic, embedding_with_completion, stacked_gram
-from jella.solve.samples import InMemory, RowsAt
+from jella.solve.samples import InMemory, RowsAt, samples_of
 from jella.views import Views
 
 
@@ -80,13 +80,13 @@ class Chunked:
     def at(self, problem: Problem, blocks: Blocks) -> ChunkedAt:
         """The sums over all chunks; the embedding is kept on the way."""
         step = partial(Sums.at, problem, _without_rows(blocks), self.completes)
-        sums, W = self.views.settle(step, blocks.embedding)
+        sums, W = self.views.reduce_and_keep(step, blocks.embedding)
         return ChunkedAt(self.views, problem, sums, W)
 
     def embed(self, problem: Problem, blocks: Blocks, start: Array | None) -> ByChunk:
         """Each sample's exact embedding with the bases fixed."""
         step = partial(_embed, problem, _without_rows(blocks))
-        return self.views.spread(step, blocks.bases[0].shape[1], *([] if start is None else [start]))
+        return self.views.map_rows(step, blocks.bases[0].shape[1], *([] if start is None else [start]))
 
     def repaired(self, problem: Problem, new: ByChunk, old: ByChunk) -> ByChunk:
         """Rows are looked at here, and only where a component lost all its samples."""
@@ -136,7 +136,7 @@ class ChunkedAt:
     def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> ByChunk:
         """Every chunk takes the step by itself, when the sums at its end are asked for."""
         step = partial(_next, self.problem, plan, _without_rows(blocks), tuple(bases), relaxation)
-        return self.views.spread(step, bases[0].shape[1], self.embedding)
+        return self.views.map_rows(step, bases[0].shape[1], self.embedding)
 
     def rescaled(self, blocks: Blocks, divisors: np.ndarray) -> ChunkedAt:
         """The sums follow from those before."""
@@ -153,7 +153,7 @@ class Together(Chunked):
     def at(self, problem: Problem, blocks: Blocks) -> TogetherAt:  # type: ignore[override]
         """The sums over all chunks."""
         step = partial(Sums.at, _loss_only(problem), _bases_only(blocks), self.completes)
-        sums = self.views.reduce(step, self.views.cut(_of_data(self.views, blocks.embedding)))
+        sums = self.views.reduce(step, self.views.cut(blocks.embedding))
         return TogetherAt((), problem, blocks, (), self.views, sums)
 
     def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
@@ -180,8 +180,7 @@ class TogetherAt(RowsAt):
     def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
         """Products with the data come from the chunks, the step is taken here."""
         step = partial(_cross, _loss_only(self.problem), _bases_only(blocks), tuple(bases), relaxation)
-        cross = self.views.gathered(step, self.views.cut(_of_data(self.views, blocks.embedding)))
-        cross = cross if self.views.order is None else cross[self.views.order]
+        cross = self.views.gather(step, self.views.cut(blocks.embedding))
         quadratic = Quadratic(stacked_gram(bases), cross).scaled(self.problem.loss.weight)
         return plan.embedding.apply(quadratic, self.problem.embedding, blocks.embedding, blocks.embedding_states)
 
@@ -197,15 +196,6 @@ def _loss_only(problem: Problem) -> Problem:
 
 def _bases_only(blocks: Blocks) -> Blocks:
     return replace(blocks, embedding=None, basis_states=(), embedding_states=())
-
-
-def _of_data(views: ChunkedViews, W: np.ndarray) -> np.ndarray:
-    """Rows of an embedding in the order of the data."""
-    if views.order is None:
-        return W
-    rows = np.empty_like(W)
-    rows[views.order] = W
-    return rows
 
 
 def _cross(
@@ -235,3 +225,8 @@ def _next(
 ) -> np.ndarray:
     here = replace(blocks, embedding=W)
     return np.asarray(InMemory.of(views, keeps=False).at(problem, here).next_embedding(plan, here, bases, relaxation))
+
+
+@samples_of.register
+def _(views: ChunkedViews, plan: Plan) -> Chunked:
+    return Chunked(views, plan.completes) if plan.embedding.by_row else Together(views, plan.completes)

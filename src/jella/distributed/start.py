@@ -12,8 +12,10 @@ from jella.distributed.by_chunk import ByChunk
 from jella.distributed.lending import filled_gram, filled_times
 from jella.distributed.views import ChunkedViews
 from jella.numerics.arrays import solve_psd
+from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
+from jella.readout.base import CLUSTERED
 from jella.solve.filled import MeanFilled
 from jella.solve.solver import largest_signs, split_rows
 from jella.solve.start import (
@@ -26,6 +28,7 @@ from jella.solve.start import (
     half,
     half_squares,
     leading,
+    make_start,
     stronger_halves,
 )
 from jella.views import Views
@@ -34,23 +37,17 @@ from jella.views.read import is_dask
 
 #: most features whose Gram matrices are summed over chunks
 MOST_FEATURES = 20_000
-#: k-means sees about so many samples
-CLUSTERED = 1_000_000
 
 
-def make_chunked_start(
-    views: ChunkedViews, problem: Problem, init: Any, rank: int, rng: np.random.Generator, graph: Graph | None = None
-) -> Blocks:
-    """Blocks to start from, meeting the constraints of the problem; as `make_start`.
-
-    The embedding is in chunks too, but where samples are solved together: then it is here.
-    """
+@make_start.register
+def _(views: ChunkedViews, problem: Problem, init: Any, rank: int, rng: np.random.Generator) -> Blocks:
+    """As in memory. The embedding is in chunks too, unless samples are solved together: then the client has it."""
     if isinstance(init, str) and init not in ("svd", "random"):
         raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
     if isinstance(init, str) and any(isinstance(term, Indicator) for term in problem.embedding):
         blocks = _from_clusters(views, init, rank, rng)
     elif isinstance(init, str) and init == "svd":
-        blocks = _from_svd(views, problem, rank, graph)
+        blocks = _from_svd(views, problem, rank)
     elif isinstance(init, str):
         W = rng.standard_normal((views.n_samples, rank)).astype(views.dtype)
         blocks = _from_embedding(views, views.cut(abs(W) if problem.has_nonnegative_embedding else W))
@@ -58,7 +55,7 @@ def make_chunked_start(
         blocks = _given(views, init, rank)
     bases, W = feasible_bases(problem, blocks.bases), blocks.embedding
     if not problem.is_separable:
-        return Blocks(bases, feasible_embedding(problem, W.whole()))
+        return Blocks(bases, feasible_embedding(problem, views.whole(W)))
     return Blocks(bases, W.map(partial(feasible_embedding, problem)))
 
 
@@ -80,10 +77,11 @@ def _scores(views: ChunkedViews, rank: int, graph: Graph | None = None) -> tuple
     signs = largest_signs(near)
     if graph is not None:
         return views.cut(filled_times(views, graph, means, near * inverse * signs)), s, near * signs
-    return views.spread(partial(_times, means, near * inverse * signs), rank), s, near * signs
+    return views.map_rows(partial(_times, means, near * inverse * signs), rank), s, near * signs
 
 
-def _from_svd(views: ChunkedViews, problem: Problem, rank: int, graph: Graph | None) -> Blocks:
+def _from_svd(views: ChunkedViews, problem: Problem, rank: int) -> Blocks:
+    graph = None if problem.neighbours is None else neighbour_graph(problem.neighbours)
     Q, s, V = _scores(views, rank, graph)
     if problem.has_nonnegative_embedding:
         up, of_Q, of_V = stronger_halves(Q.sum(half_squares), half_squares(V), s)

@@ -7,8 +7,9 @@ import shutil
 import tempfile
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import dask
 import numpy as np
 
 from jella.distributed.scheduler import active_client, compute
-from jella.views.model import View, Views
+from jella.views.model import View, Views, joined_masks
 
 #: files are written where they leave this share of the free space
 FREE = 0.2
@@ -78,6 +79,44 @@ class Stored(InFiles):
             if not view.is_rowwise:
                 _write(stored._file("mask", number), np.asarray(view.mask))
         return stored
+
+
+@dataclass(frozen=True)
+class RowsInFiles(InFiles):
+    """Some samples of chunks in files, the steps that they take, and their order in the end."""
+
+    wanted: tuple[tuple[Stored, np.ndarray], ...]
+    then: tuple[Callable[[Views], Views], ...]
+    order: np.ndarray | None = None
+
+    def open(self) -> Views:
+        """As `join_pieces`, with no more than one piece beside the result in memory."""
+        lengths = [rows.size for _, rows in self.wanted]
+        starts = np.cumsum([0, *lengths])
+        values: list[np.ndarray] = []
+        masks: list[list[np.ndarray]] = []
+        for number, (chunk, rows) in enumerate(self.wanted):
+            piece = take_piece(chunk, rows, self.then)
+            if not values:
+                values = [np.empty((starts[-1], view.n_features), dtype=view.X.dtype) for view in piece]
+                masks = [[] for _ in piece]
+            for view, X, seen in zip(piece, values, masks, strict=True):
+                X[starts[number] : starts[number + 1]] = view.X
+                seen.append(view.mask)
+        both = zip(piece, values, masks, strict=True)
+        views = Views(tuple(replace(view, X=X, mask=joined_masks(seen, lengths)) for view, X, seen in both))
+        return views if self.order is None else views.take(self.order)
+
+
+def take_piece(views: Any, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
+    """Some samples of a chunk after some steps."""
+    return reduce(lambda done, step: step(done), then, opened(views.take(rows)))
+
+
+def join_pieces(parts: list[Views], order: np.ndarray | None) -> Views:
+    """Pieces after each other, then in an order."""
+    views = parts[0] if len(parts) == 1 else Views.joined(parts)
+    return views if order is None else views.take(order)
 
 
 def stored(chunks: Sequence[Any], folder: Folder) -> list[Stored]:

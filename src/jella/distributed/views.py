@@ -1,11 +1,11 @@
-"""Views in chunks of samples: what is known of all of them, and functions over every chunk."""
+"""Views in chunks of samples: what is known of all of them, and functions over each chunk."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import dask
@@ -14,16 +14,16 @@ from dask.graph_manipulation import clone
 
 from jella.distributed.by_chunk import ByChunk
 from jella.distributed.scheduler import added, compute, fits, keep, keep_and_compute
-from jella.distributed.store import Folder, Stored, opened, stored
+from jella.distributed.store import Folder, RowsInFiles, Stored, join_pieces, opened, stored, take_piece
 from jella.views.frames import label
 from jella.views.model import View, Views
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What one pass over a chunk tells; of all chunks, what it tells of all samples."""
+    """What one pass over a chunk finds; of all chunks together, what is known of all samples."""
 
-    counts: tuple[np.ndarray, ...]  # observed entries of every feature, (d,) a view
+    counts: tuple[np.ndarray, ...]  # observed entries of each feature, (d,) per view
     presence: np.ndarray  # (n, V)
     rowwise: np.ndarray  # (V,)
     complete: np.ndarray  # (V,)
@@ -97,7 +97,7 @@ class ChunkedView:
 
     def count_by_sample(self) -> np.ndarray:
         """Observed entries of every sample, (n,)."""
-        return self.owner.gathered(partial(_counts, self.position))
+        return self.owner.gather(partial(_counts, self.position))
 
     def n_observed(self) -> int:
         """Number of observed entries."""
@@ -105,7 +105,7 @@ class ChunkedView:
 
     def presence(self) -> np.ndarray:
         """Samples with at least one observed entry, (n,)."""
-        return self.owner.facts.presence[:, self.position]
+        return self.owner.presence()[:, self.position]
 
     def smallest(self) -> float:
         """The smallest value, zero among them where something is missing."""
@@ -149,16 +149,20 @@ class ChunkedViews:
         Samples of every chunk.
     layout : tuple of int
         Chunks in which results are given back.
-    names, widths, columns : tuples, one a view
+    names, widths, columns : tuples, one entry per view
     dtype : NumPy type
-    facts : Facts
+    known : Facts or None
+        What was found in an earlier pass; samples in the order of the chunks.
     sample_names : pandas Index or None
     is_kept : bool
         Whether the chunks are computed already, and lie in memory or in files.
     folder : Folder or None
         Where the files are.
     order : int array (n,) or None
-        Where samples stand in the embedding of a solve that takes all of them together, if not in their own order.
+        Where each sample stands in the chunks, if the samples have another order. Chunks, and arrays in chunks, stay
+        as they are; all else that has a row per sample follows the order.
+    source : Source or None
+        What was read, before anything was computed.
     """
 
     chunks: tuple[Any, ...]
@@ -168,12 +172,20 @@ class ChunkedViews:
     widths: tuple[int, ...]
     columns: tuple[tuple[str, ...] | None, ...]
     dtype: Any
-    facts: Any  # Facts; None before anything was looked at
+    known: Facts | None = None
     sample_names: Any = None
     then: tuple[Callable[[Views], Views], ...] = ()
     is_kept: bool = False
     folder: Any = None
     order: np.ndarray | None = None
+    source: Any = None
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the values say, from one pass over them where that was not made before."""
+        if self.known is not None:
+            return self.known
+        return Facts.together(compute(list(self._steps(Facts.of, ()))))
 
     def __iter__(self) -> Iterator[ChunkedView]:
         return (ChunkedView(self, position) for position in range(len(self.names)))
@@ -201,37 +213,43 @@ class ChunkedViews:
 
     def presence(self) -> np.ndarray:
         """Which sample has something observed in which view, (n, V)."""
-        return self.facts.presence
+        return self.facts.presence if self.order is None else self.facts.presence[self.order]
 
     def label(self, row: int) -> str:
         """How a message calls a sample."""
+        row = row if self.order is None else self.order[row]
         return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
 
     def take(self, kept: np.ndarray) -> ChunkedViews:
         """The samples that are kept, (n,) booleans; before anything else is done to the chunks."""
+        order = None
+        if self.order is not None:
+            places = self.order[kept]
+            order, kept = np.argsort(np.argsort(places)), np.zeros(kept.size, dtype=bool)
+            kept[places] = True
         cuts = np.split(kept, np.cumsum(self.lengths)[:-1])
         parts = [(chunk, np.flatnonzero(rows)) for chunk, rows in zip(self.chunks, cuts, strict=True) if rows.any()]
         in_files = isinstance(self.chunks[0], Stored)
         chunks = tuple(chunk.take(rows) if in_files else _TAKE(chunk, rows) for chunk, rows in parts)
         lengths = tuple(int(rows.sum()) for rows in cuts if rows.any())
-        facts = replace(self.facts, presence=self.facts.presence[kept])
+        known = replace(self.facts, presence=self.facts.presence[kept])
         names = None if self.sample_names is None else self.sample_names[kept]
         changed = replace(self, chunks=chunks, lengths=lengths, layout=lengths, is_kept=in_files)
-        return replace(changed, facts=facts, sample_names=names)
+        return replace(changed, known=known, sample_names=names, order=order, source=None)
 
     # over chunks
 
-    def mapped(self, function: Callable[[Views], Views]) -> ChunkedViews:
-        """The views after a function that every chunk takes by itself, with the same mask."""
-        return replace(self, then=(*self.then, function))
+    def map_samples(self, function: Callable[[Views], Views]) -> ChunkedViews:
+        """The views after a function that works sample by sample and leaves the masks as they are."""
+        return replace(self, then=(*self.then, function), known=self.__dict__.get("facts", self.known))
 
     def reduce(
         self, function: Callable[..., Any], *rows: ByChunk, combine: Callable[[Any, Any], Any] = operator.add
     ) -> Any:
-        """What a function makes of every chunk, and of the rows of its samples, combined."""
+        """What a function returns for each chunk, and for the rows of its samples, combined."""
         return compute([self._reduction(function, rows, combine)])[0]
 
-    def settle(self, function: Callable[..., Any], W: ByChunk) -> tuple[Any, ByChunk]:
+    def reduce_and_keep(self, function: Callable[..., Any], W: ByChunk) -> tuple[Any, ByChunk]:
         """As `reduce` with addition, and the rows, kept where they were computed: one pass over the data for both."""
         both = list(self._steps(partial(_step_and_sum, W.step, function), W.made_from if W.step else (W,)))
         parts = [two[0] for two in both] if W.step else list(W.parts)
@@ -239,18 +257,22 @@ class ChunkedViews:
         kept, total = keep_and_compute(parts, added(sums, partial(reduce, operator.add)))
         return total, ByChunk(tuple(kept), W.lengths, W.width, W.dtype)
 
-    def spread(self, function: Callable[..., np.ndarray], width: int, *rows: ByChunk) -> ByChunk:
-        """The rows (n, width) that a function makes of every chunk, and of other rows of its samples; lazy."""
+    def map_rows(
+        self, function: Callable[..., np.ndarray], width: int | None, *rows: ByChunk, dtype: Any = None
+    ) -> ByChunk:
+        """The rows that a function returns for each chunk, and for other rows of its samples; lazy, in chunks."""
         parts = tuple(self._steps(function, rows))
-        return ByChunk(parts, self.lengths, width, self.dtype, step=function, made_from=rows)
+        kind = self.dtype if dtype is None else dtype
+        return ByChunk(parts, self.lengths, width, kind, step=function, made_from=rows)
 
-    def gathered(self, function: Callable[..., np.ndarray], *rows: ByChunk, at_most: int | None = None) -> np.ndarray:
-        """The rows that a function makes of every chunk, here, in order; every so many-th where there are more."""
+    def gather(self, function: Callable[..., np.ndarray], *rows: ByChunk, at_most: int | None = None) -> np.ndarray:
+        """The rows that a function returns for each chunk, in memory; of more than `at_most` some, evenly spread."""
         every = 1 if at_most is None else -(-self.n_samples // at_most)
-        return np.concatenate(compute(list(self._steps(partial(_some, function, every), rows))))
+        found = np.concatenate(compute(list(self._steps(partial(_some, function, every), rows))))
+        return found if self.order is None or every > 1 else found[self.order]
 
-    def remade(self, function: Callable[..., Views], *rows: ByChunk) -> ChunkedViews:
-        """The complete views of as many features that a function makes of every chunk, and of rows of its samples."""
+    def rebuild(self, function: Callable[..., Views], *rows: ByChunk) -> ChunkedViews:
+        """The complete views, of as many features, that a function makes of each chunk and of rows of its samples."""
         n = self.n_samples
         facts = Facts(
             tuple(np.full(width, n) for width in self.widths),
@@ -259,21 +281,35 @@ class ChunkedViews:
             np.ones(len(self), dtype=bool),
             None,
         )
-        return replace(self, chunks=tuple(self._steps(function, rows)), then=(), facts=facts, is_kept=False)
+        return replace(self, chunks=tuple(self._steps(function, rows)), then=(), known=facts, is_kept=False)
 
-    def brought(self, rows: np.ndarray) -> Views:
+    def fetch(self, rows: np.ndarray) -> Views:
         """The views of some of the samples, in memory."""
-        from jella.distributed.fetch import brought
+        return opened(compute([self.delayed_rows(rows)])[0])
 
-        return brought(self, rows)
+    def delayed_rows(self, rows: np.ndarray) -> Any:
+        """Some samples: delayed Views, or where they are in files; only they leave the workers."""
+        places, order = rows, None
+        if self.order is not None:
+            places = self.order[rows]
+            first = np.argsort(places)
+            places, order = places[first], np.argsort(first)
+        ends = np.cumsum(self.lengths)
+        cuts = np.split(places, np.searchsorted(places, ends[:-1]))
+        parts = zip(self.chunks, cuts, ends, self.lengths, strict=True)
+        wanted = [(chunk, cut - (end - length)) for chunk, cut, end, length in parts if cut.size]
+        if isinstance(self.chunks[0], Stored):
+            return as_is(RowsInFiles(tuple(wanted), self.then, order))
+        then = as_is(self.then)
+        return _JOIN([_PIECE(chunk, local, then) for chunk, local in wanted], order)
 
     def read_again(self) -> ChunkedViews:
         """The same views, computed apart from these, so that no task of theirs keeps chunks for both."""
         return self if self.is_kept else replace(self, chunks=clone(*self.chunks))
 
     def in_order(self, order: np.ndarray) -> ChunkedViews:
-        """The views for a solve whose embedding has the samples in another order; the chunks stay as they are."""
-        return replace(self, order=order)
+        """The views with their samples in another order; the chunks stay as they are."""
+        return replace(self, order=order if self.order is None else self.order[order], known=self.facts)
 
     def only(self, v: int) -> ChunkedViews:
         """One of the views."""
@@ -285,14 +321,53 @@ class ChunkedViews:
             None,
         )
         one = replace(self, names=self.names[v : v + 1], widths=self.widths[v : v + 1], columns=self.columns[v : v + 1])
-        return replace(one, facts=facts).mapped(partial(_only, v))
+        return replace(one, known=facts).map_samples(partial(_only, v))
 
     def cut(self, rows: Any) -> ByChunk:
         """An array (n, r) of these samples in their chunks."""
-        return rows if isinstance(rows, ByChunk) else ByChunk.cut(rows, self.lengths)
+        if isinstance(rows, ByChunk):
+            return rows
+        return ByChunk.cut(rows if self.order is None else rows[np.argsort(self.order)], self.lengths)
 
-    def held(self, copies: int = 1) -> ChunkedViews:
-        """The views with their chunks computed once for all passes: in memory where so many copies fit, else in files.
+    def whole(self, rows: ByChunk) -> np.ndarray:
+        """The opposite of `cut`: the array in memory, in the order of the samples."""
+        return rows.whole() if self.order is None else rows.whole()[self.order]
+
+    def as_given(self, rows: Any) -> Any:
+        """Rows as a Dask array, in the chunks that came."""
+        if isinstance(rows, ByChunk):
+            return rows.lazy(self.layout)
+        import dask.array as da
+
+        return da.from_array(np.asarray(rows), chunks=(self.layout, *(-1,) * (rows.ndim - 1)), name=False)
+
+    def place(self, rows: Any, positions: np.ndarray) -> Any:
+        """Rows that belong to the samples at these positions, for all samples, as a Dask array."""
+        nothing = np.nan if np.dtype(rows.dtype).kind == "f" else -1
+        if isinstance(rows, ByChunk):
+            return self._place_chunks(rows, positions, nothing)
+        full = np.full((self.n_samples, *rows.shape[1:]), nothing, dtype=rows.dtype)
+        full[positions] = rows
+        return self.as_given(full)
+
+    def _place_chunks(self, rows: ByChunk, positions: np.ndarray, nothing: float) -> Any:
+        """The same for rows in the chunks that are left of these when samples were left out."""
+        if positions.size == self.n_samples:
+            return rows.lazy(self.layout)
+        kept = np.zeros(self.n_samples, dtype=bool)
+        kept[positions] = True
+        cuts, parts = np.split(kept, np.cumsum(self.lengths)[:-1]), iter(rows.parts)
+        place = dask.delayed(_placed, pure=False)
+        shape = rows.shape[1:]
+        placed = tuple(place(next(parts) if own.any() else None, own, shape, rows.dtype, nothing) for own in cuts)
+        return ByChunk(placed, self.lengths, rows.width, rows.dtype).lazy(self.layout)
+
+    def fresh(self) -> ChunkedViews:
+        """The views as they were read, before anything was computed."""
+        return self.source.views()
+
+    def persist(self, copies: int = 1) -> ChunkedViews:
+        """The views with their chunks computed once, for all passes: in memory if `copies` of them fit, else in files.
 
         Without room in the temporary directory, or where workers do not see it, they are computed in every pass.
         """
@@ -305,12 +380,8 @@ class ChunkedViews:
             if not folder.has_room(n_bytes):
                 return self
             chunks = stored(chunks, folder)
-        facts = None if self.facts is None else replace(self.facts, smallest=None)
-        return replace(self, chunks=tuple(chunks), then=(), facts=facts, is_kept=True, folder=folder)
-
-    def looked_at(self) -> Facts:
-        """What the values tell, in one pass over them."""
-        return Facts.together(compute(list(self._steps(Facts.of, ()))))
+        known = None if self.known is None else replace(self.known, smallest=None)
+        return replace(self, chunks=tuple(chunks), then=(), known=known, is_kept=True, folder=folder)
 
     def _reduction(self, function: Any, rows: Sequence[ByChunk], combine: Callable[[Any, Any], Any]) -> Any:
         return added(list(self._steps(function, rows)), partial(reduce, combine))
@@ -352,3 +423,16 @@ def _take(views: Views, rows: np.ndarray) -> Views:
 
 
 _TAKE = dask.delayed(_take, pure=False)
+_PIECE, _JOIN = dask.delayed(take_piece, pure=False), dask.delayed(join_pieces, pure=False)
+
+
+def as_is(value: Any) -> Any:
+    """A value as one node of a graph, which Dask does not look into."""
+    return dask.delayed(value, pure=False, traverse=False)
+
+
+def _placed(rows: np.ndarray | None, own: np.ndarray, shape: tuple[int, ...], dtype: Any, nothing: float) -> np.ndarray:
+    full = np.full((own.size, *shape), nothing, dtype=dtype)
+    if rows is not None:
+        full[own] = rows
+    return full

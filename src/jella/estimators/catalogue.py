@@ -9,10 +9,29 @@ from typing import Any
 
 import numpy as np
 
+from jella.estimators import completion, consensus
 from jella.estimators.base import BaseMultiView
+from jella.estimators.capabilities import Capabilities
+from jella.estimators.methods import daimc, generic, imcl, img, imlbdr, irmkmc, mvliv, pvc, sparse_bdr
 from jella.numerics.arrays import to_numpy
-from jella.numerics.registry import concrete_subclasses
 from jella.views import Views
+
+#: every estimator; a new one is a line
+_ALL: tuple[type[BaseMultiView], ...] = (
+    sparse_bdr.SparseBDR,
+    daimc.DAIMC,
+    imcl.IMCL,
+    img.IMG,
+    imlbdr.IMLBDR,
+    irmkmc.IRMKMC,
+    consensus.MIC,
+    mvliv.MVLIV,
+    pvc.PVC,
+    consensus.RAMC,
+    completion.RPCA,
+    completion.RRMC,
+    generic.JELLA,
+)
 
 #: samples from which n × n matrices of double precision are out of reach of most machines
 MANY = 20_000
@@ -24,31 +43,23 @@ class Method:
 
     Attributes
     ----------
+    kind : type
+        The estimator.
     name : str
         Of the class.
     summary : str
-    missing : {'entries', 'views', 'nothing'}
-        What may be missing: views and single entries, whole views only, or nothing.
-    signed : bool
-        Takes negative values.
+    can : Capabilities
     clusters, completes, embeds_new : bool
         Finds clusters, fills in missing values, has an embedding for new samples.
-    pairs : bool
-        Holds n × n matrices.
-    chunks : bool
-        Fits samples in chunks (Dask).
     """
 
     kind: type[Any]
     name: str
     summary: str
-    missing: str
-    signed: bool
+    can: Capabilities
     clusters: bool
     completes: bool
     embeds_new: bool
-    pairs: bool
-    chunks: bool
 
     @property
     def command_name(self) -> str:
@@ -57,17 +68,22 @@ class Method:
 
     def obstacle(self, views: Views) -> str | None:
         """Why it cannot run on these views, in a few words; None where it can."""
-        if self.missing != "entries" and not views.is_rowwise:
+        if self.can.missing != "entries" and not views.is_rowwise:
             return "single entries are missing"
-        if self.missing == "nothing" and not all(view.is_complete for view in views):
+        if self.can.missing == "nothing" and not all(view.is_complete for view in views):
             return "it takes complete data"
-        if not self.signed:
+        if not self.can.signed:
             negative = [view.name for view in views if _has_negative(view.X)]
             if negative:
                 return f"negative values in view {negative[0]!r}"
-        if self.pairs and views.n_samples > MANY:
+        if self.can.pairs and views.n_samples > MANY:
             return f"it holds n × n matrices, and n is {views.n_samples:,}"
         return None
+
+
+def estimators() -> dict[str, type[BaseMultiView]]:
+    """Every estimator of the library by the name of its class."""
+    return {kind.__name__: kind for kind in _ALL}
 
 
 @lru_cache
@@ -77,17 +93,10 @@ def methods() -> dict[str, Method]:
     Examples
     --------
     >>> from jella.estimators.catalogue import methods
-    >>> methods()["IRMKMC"].missing, methods()["PVC"].signed
+    >>> methods()["IRMKMC"].can.missing, methods()["PVC"].can.signed
     ('views', False)
     """
-    import jella
-
-    public = {name for name in jella.__all__ if isinstance(getattr(jella, name), type)} - {"JELLA"}
-    found = [kind for kind in concrete_subclasses(BaseMultiView) if kind.__name__ in public]
-    described = sorted(
-        (_describe(kind) for kind in found), key=lambda m: (m.name != "SparseBDR", not m.clusters, m.name)
-    )
-    return {method.name: method for method in described}
+    return {kind.__name__: _describe(kind) for kind in _ALL if kind is not generic.JELLA}
 
 
 def find_method(name: str) -> Method:
@@ -109,13 +118,10 @@ def _describe(kind: Any) -> Method:
         kind=kind,
         name=kind.__name__,
         summary=(kind.__doc__ or "").strip().splitlines()[0].rstrip("."),
-        missing=kind._may_miss,
-        signed=not kind().__sklearn_tags__().input_tags.positive_only,
+        can=kind().capabilities,
         clusters=hasattr(kind, "fit_predict"),
         completes=hasattr(kind, "complete"),
         embeds_new=hasattr(kind, "transform"),
-        pairs=kind._holds_pairs,
-        chunks=kind._takes_chunks,
     )
 
 

@@ -7,8 +7,6 @@ host, and the model that comes back completes, reports and saves as one that nev
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
@@ -76,8 +74,7 @@ class Device:
             )
         fitted = clone(model)
         try:
-            with self._taking_views_of(fitted):
-                fitted.fit(X)
+            fitted._fit_views(self._moved(fitted._read(X, None, reset=True)), X, None)
         except _torch().cuda.OutOfMemoryError:
             raise ValueError(
                 f"expected views and model to fit into the memory of {self.place}, got more; leave the device out"
@@ -88,16 +85,6 @@ class Device:
         """Views by name as tensors: all samples in the order of a fit, NaN where nothing was observed."""
         views = self._moved(read_views(X))
         return {view.name: namespace(view.X).where(view.mask, view.X, float("nan")) for view in views}
-
-    @contextmanager
-    def _taking_views_of(self, model: Any) -> Iterator[None]:
-        """What the model reads goes on to the device while this lasts."""
-        read = model._read
-        model._read = lambda X, observed, reset: self._moved(read(X, observed, reset))
-        try:
-            yield
-        finally:
-            del model._read
 
     def _moved(self, views: Views) -> Views:
         for view in views:

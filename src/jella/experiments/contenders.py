@@ -61,20 +61,21 @@ class Contender:
 
 def _ours(name: str) -> Callable[..., Any]:
     def make(k: int, seed: int, **parameters: Any) -> Any:
-        import jella
+        from jella.estimators.catalogue import estimators
 
-        return getattr(jella, name)(n_clusters=k, n_init=1, random_state=seed, **parameters)
+        return estimators()[name](n_clusters=k, n_init=1, random_state=seed, **parameters)
 
     return make
 
 
 def _with_ramc(completion: str) -> Callable[..., Any]:
     def make(k: int, seed: int, **parameters: Any) -> Any:
-        import jella
+        from jella.estimators.catalogue import estimators
 
         rank = parameters.get("n_components")
         options = {"n_components": k if rank == "k" else rank} if rank is not None else {}
-        return CompleteThenCluster(getattr(jella, completion)(**options), jella.RAMC(n_clusters=k, random_state=seed))
+        known = estimators()
+        return CompleteThenCluster(known[completion](**options), known["RAMC"](n_clusters=k, random_state=seed))
 
     return make
 

@@ -39,11 +39,11 @@ def describe_environment(device: Device | None = None) -> dict[str, Any]:
     import scipy
     import sklearn
 
-    import jella
+    from jella._version import __version__
 
     beside = "" if device is None else f", {device}"
     described = {
-        "jella": jella.__version__,
+        "jella": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,

@@ -74,7 +74,7 @@ def scores(model: Any, contender: Contender, labels: Any, seed: int) -> dict[str
     truth = np.asarray(labels)
     found = [np.asarray(model.labels_)]
     if contender.kmeans:
-        W = model._for_labels(to_numpy(model.embedding_))
+        W = model.readout_.clusters.compared(to_numpy(model.embedding_))
         found = [kmeans(W, model.n_clusters, 1, seed % 2**31 + start).labels_ for start in range(N_KMEANS)]
     out = {
         "nmi": float(np.mean([nmi(truth, one) for one in found])),

@@ -11,14 +11,14 @@ from scipy import sparse
 
 from jella.graphs.neighbours import nearest, neighbour_graph
 from jella.numerics.arrays import Array, to_numpy
-from jella.views import Views
+from jella.views import AnyViews, Views
 
 #: what an edge weighs that no view confirms; confirmed by all views, and both ways, it weighs two more
 UNCONFIRMED = 0.1
 
 
 def confirmed_graph(
-    near: np.ndarray, views: Views, W: Array, bases: Sequence[Array], weights: Sequence[float], n_neighbors: int
+    near: np.ndarray, views: AnyViews, W: Array, bases: Sequence[Array], weights: Sequence[float], n_neighbors: int
 ) -> sparse.csr_array:
     """Graph (n, n) that joins neighbours in an embedding, the more strongly the more views they are neighbours in.
 
@@ -48,12 +48,16 @@ def confirmed_graph(
     return sparse.csr_array(strength)
 
 
-def _neighbours(views: Views, v: int, W: np.ndarray, U: np.ndarray, n_neighbors: int) -> np.ndarray:
+def _neighbours(views: AnyViews, v: int, W: np.ndarray, U: np.ndarray, n_neighbors: int) -> np.ndarray:
     """Neighbours (n, q) in one view; a sample without it has none, and is none."""
     has = views[v].presence()
     rows = np.flatnonzero(has)
     own = views.only(v).take(has)
-    full = own.mapped(_as_complete) if own.is_rowwise else own.remade(partial(_completed, U), own.cut(W[rows])).held()
+    full = (
+        own.map_samples(_as_complete)
+        if own.is_rowwise
+        else own.rebuild(partial(_completed, U), own.cut(W[rows])).persist()
+    )
     _, found = nearest(full, n_neighbors)
     spread = np.full((has.size, found.shape[1]), -1)
     spread[rows] = rows[found]

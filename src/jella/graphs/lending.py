@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,15 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array, like, to_numpy
 from jella.numerics.rows import row_blocks
-from jella.views import View, Views
+from jella.views import View
 
 #: a mean of residuals counts as if this many neighbours more had none
 SHRINKAGE = 3.0
 
 
+@singledispatch
 def lent_embedding(
-    views: Any, W: Array, donors: np.ndarray, lenders: Any, bases: Sequence[Array], *, in_turn: bool = False
+    lenders: Any, views: Any, W: Array, donors: np.ndarray, bases: Sequence[Array], *, in_turn: bool = False
 ) -> Array:
     """Embedding (n, r) of samples completed with what others have, instead of with what the model expects of them.
 
@@ -27,24 +29,20 @@ def lent_embedding(
 
     Parameters
     ----------
+    lenders : Views
+        Scaled, in memory; other kinds of views register their own way.
     views : Views
         The samples, scaled; n of them.
     W : array (n, r)
         Their embedding by the model, for what none of the donors has.
     donors : int array (n, q)
         Samples among the lenders to take missing values from, the first that has one; -1 for none.
-    lenders : Views
-        Scaled; in memory or in chunks, and only with lenders in chunks may the samples be.
     bases : sequence of arrays (d_v, r)
     in_turn : bool
         Whether a sample lends a view again only to those whose other donors have all lent it as often. Samples that
         many others are near to would otherwise lend to all of them, which then lie together.
     """
     donors = donors if donors.shape[1] else np.full((len(donors), 1), -1)
-    if not isinstance(lenders, Views):
-        from jella.distributed.lending import lent_embedding_in_chunks
-
-        return lent_embedding_in_chunks(views, W, donors, lenders, bases, in_turn=in_turn)
     total = np.zeros(W.shape, dtype=to_numpy(W[:1, :1]).dtype)
     for view, other, U in zip(views, lenders, bases, strict=True):
         if view.is_rowwise and other.is_rowwise:
@@ -114,6 +112,7 @@ def lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: 
     return part
 
 
+@singledispatch
 def lent_residual(view: Any, W: Array, neighbours: sparse.csr_array, U: Array) -> np.ndarray:
     """What the model leaves out of the neighbours of m samples, averaged over those that have it, (m, d).
 
@@ -125,10 +124,6 @@ def lent_residual(view: Any, W: Array, neighbours: sparse.csr_array, U: Array) -
         Ones at the neighbours of every sample.
     """
     W, U = to_numpy(W), to_numpy(U)
-    if not isinstance(view, View):
-        from jella.distributed.lending import lent_residual_in_chunks
-
-        return lent_residual_in_chunks(view, W, neighbours, U)
     if view.is_rowwise:
         present = view.presence().astype(W.dtype)
         observed = neighbours @ (view.X if view.is_sparse else to_numpy(view.X))

@@ -4,24 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from jella.graphs.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, count_observed, groups, observed_means
+from jella.graphs.cells import (
+    CELL_BLOCK_BYTES,
+    PROJECTED,
+    Cells,
+    Projection,
+    count_observed,
+    groups,
+    locality_order,
+    observed_means,
+)
 from jella.numerics.arrays import row_sqnorms, to_numpy
 from jella.numerics.rows import row_blocks
+from jella.numerics.sparse_arrays import neighbour_graph
 from jella.views.model import View, Views
 
 #: Up to this many samples every pair is looked at.
 EXACT = 20_000
 #: Bytes of a block of distances, of which there are two; the factors of the candidates take eight of them at most.
 BLOCK_BYTES = 2**25
+#: From this many samples on they are put in order before the sweeps,
+ORDERED = 20_000
+#: by their place after this many averagings over their neighbours, which brings those closer.
+AVERAGED = 3
 #: Cells that are searched for the neighbours of each sample, its own included.
 PROBES = 24
 
 
+@singledispatch
 def nearest(
     views: Any,
     n_neighbors: int,
@@ -36,7 +52,7 @@ def nearest(
     Parameters
     ----------
     views : Views
-        The samples that are searched; in memory, or in chunks, then without coordinates.
+        The samples that are searched, in memory; other kinds of views register their own search.
     n_neighbors : int
         Cut to the number of samples that there are.
     queries : Views, optional
@@ -78,10 +94,6 @@ def nearest(
     """
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
-    if not isinstance(views, Views):
-        from jella.distributed.neighbours import nearest_in_chunks
-
-        return nearest_in_chunks(views, n_neighbors, queries, random_state)
     base = _on_host(views)
     asked = base if queries is None else _on_host(queries)
     if [view.n_features for view in asked] != [view.n_features for view in base]:
@@ -127,23 +139,20 @@ def dense_nearest(
     )
 
 
-def neighbour_graph(indices: np.ndarray) -> sparse.csr_array:
-    """Adjacency (n, n) of ones from the indices (n, q) of neighbours, -1 for none.
+def sweep_order(neighbours: np.ndarray, W: Any) -> np.ndarray | None:
+    """An order (n,) of many samples that keeps near ones together, so that products with a graph stay in the cache.
 
-    >>> neighbour_graph(np.array([[1], [0], [-1]])).toarray()
-    array([[0., 1., 0.],
-           [1., 0., 0.],
-           [0., 0., 0.]])
+    None where it is not worth the effort: for few samples, and on devices.
+
+    Parameters
+    ----------
+    neighbours : int array (n, q)
+    W : array (n, r)
+        Embedding of the samples.
     """
-    n = len(indices)
-    keep = indices >= 0
-    indptr = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
-    columns = np.asarray(indices[keep])
-    small = max(n, columns.size) < 2**31
-    kind = np.int32 if small else np.int64
-    A = sparse.csr_array((np.ones(columns.size), columns.astype(kind), indptr.astype(kind)), shape=(n, n))
-    A.sort_indices()
-    return A
+    if len(W) <= ORDERED or not isinstance(W, np.ndarray):
+        return None
+    return locality_order(averaged(W, neighbour_graph(neighbours), AVERAGED))
 
 
 def averaged(W: np.ndarray, graph: sparse.csr_array, times: int) -> np.ndarray:

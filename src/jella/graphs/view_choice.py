@@ -9,7 +9,7 @@ from scipy import sparse
 
 from jella.graphs.neighbours import nearest, neighbour_graph
 from jella.graphs.spectral import modularity, spectral_labels
-from jella.views import View, Views
+from jella.views import AnyViews, View, Views
 from jella.views.scaling import Scaling
 
 #: samples that are looked at
@@ -23,7 +23,7 @@ MARGIN = 1.05
 CANDIDATES = {"root": ("root", "standardize", "center"), "standardize": ("standardize", "center")}
 
 
-def choose_kinds(views: Views) -> tuple[str, ...]:
+def choose_kinds(views: AnyViews) -> tuple[str, ...]:
     """Kind of scaling of every view: the one in which its neighbours are most often those of the other views.
 
     Nearest neighbours that two views agree on cannot be an accident of either's scale, and how many there are does
@@ -38,7 +38,7 @@ def choose_kinds(views: Views) -> tuple[str, ...]:
     kinds = [_candidates(suggested, v) for v in range(len(views))]
     if len(views) == 1 or all(len(kind) == 1 for kind in kinds):
         return suggested.kinds
-    some = views.brought(_sample(views.n_samples))
+    some = views.fetch(_sample(views.n_samples))
     scaled = [{kind: _alone(some, v, kind) for kind in kinds[v]} for v in range(len(views))]
     presence = some.presence()
     agreed: list[dict[str, list[float]]] = [{kind: [] for kind in each} for each in kinds]
@@ -55,7 +55,7 @@ def choose_kinds(views: Views) -> tuple[str, ...]:
     return tuple(_best(shares) for shares in agreed)
 
 
-def clarity_weights(views: Views, n_clusters: int) -> np.ndarray:
+def clarity_weights(views: AnyViews, n_clusters: int) -> np.ndarray:
     """Weight of every view, (V,) of mean one: the odds that an edge of its own graph stays inside a group of it.
 
     Parameters
@@ -70,9 +70,9 @@ def clarity_weights(views: Views, n_clusters: int) -> np.ndarray:
     return odds / odds.mean()
 
 
-def _clarity(views: Views, v: int, n_clusters: int) -> float:
+def _clarity(views: AnyViews, v: int, n_clusters: int) -> float:
     rows = np.flatnonzero(views[v].presence())
-    some = views.brought(rows[_sample(rows.size)])[v]
+    some = views.fetch(rows[_sample(rows.size)])[v]
     if some.n_samples <= max(n_clusters, 2):
         return 0.5
     directed = _neighbours(some)

@@ -104,14 +104,14 @@ def _loadings(model: Any, parts: Mapping[str, Any]) -> dict[str, np.ndarray]:
     out = {}
     for position, (name, part) in enumerate(parts.items()):
         wanted = tuple(map(str, part.var_names))
-        order = column_order(model._schema.feature_names[position], wanted)
+        order = column_order(model.schema_.feature_names[position], wanted)
         if order is None:
             raise ValueError(
-                f"expected modality {name!r} with the {model._schema.n_features[position]} variables of the fit, got "
+                f"expected modality {name!r} with the {model.schema_.n_features[position]} variables of the fit, got "
                 f"{len(wanted)}, not the same; pass the MuData of the fit"
             )
         if hasattr(model, "_bases"):
-            out[name] = to_numpy(model._bases[position])[order]
+            out[name] = to_numpy(model.readout_.bases[position])[order]
     return out
 
 

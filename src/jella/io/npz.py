@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from scipy import sparse
 
 from jella.io.dataset import Dataset, Options, is_sparse_frame
 from jella.io.errors import DataError, need
 from jella.io.layout import find_layout
 from jella.io.stored import stored_like
+from jella.saving.archive import write_member
 from jella.views.frames import is_frame
 
 
@@ -58,12 +58,6 @@ def save_arrays(arrays: dict[str, Any], path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             write_member(archive, f"{name}.npy", np.asanyarray(array))
-
-
-def write_member(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> None:
-    """Add an array in NumPy's format, never as a pickle."""
-    with archive.open(name, "w", force_zip64=True) as member:
-        npy.write_array(member, array, version=(1, 0), allow_pickle=False)
 
 
 def _load(path: Path) -> dict[str, Any]:

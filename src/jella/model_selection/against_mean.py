@@ -44,10 +44,10 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
 
 def without_choice(model: Any) -> Any:
     """A clone that embeds and completes alike, but is given as many clusters as it has blocks: choosing takes long."""
-    if not getattr(model, "_chooses_n_clusters", False):
-        return clone(model)
-    blocks = model._blocks()
-    return clone(model).set_params(n_clusters=blocks, n_init=1) if blocks <= model._kept_labels.size else clone(model)
+    trial = clone(model)
+    if hasattr(model, "n_blocks") and model.n_blocks <= np.sum(np.asarray(model.labels_) >= 0):
+        trial.set_params(n_clusters=model.n_blocks, n_init=1)
+    return trial
 
 
 def interrupted(model: Any) -> bool:

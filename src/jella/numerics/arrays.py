@@ -101,3 +101,12 @@ def row_dots(A: Array, B: Array) -> Array:
     if isinstance(A, np.ndarray):
         return np.einsum("ij,ij->i", A, B)
     return namespace(A).sum(A * B, axis=1)
+
+
+def take_rows(array: Array, rows: np.ndarray) -> Array:
+    """Rows of a dense or sparse array at NumPy positions, or where NumPy booleans are True."""
+    if sparse.issparse(array) or isinstance(array, np.ndarray):
+        return array[rows]
+    xp = namespace(array)
+    positions = np.flatnonzero(rows) if rows.dtype == bool else rows
+    return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=0)

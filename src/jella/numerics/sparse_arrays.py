@@ -68,3 +68,22 @@ def to_scipy(matrix: Any) -> Any:
         parts = matrix.values(), matrix.col_indices(), matrix.crow_indices()
         return sparse.csr_array(tuple(to_numpy(part) for part in parts), shape=tuple(matrix.shape))
     return sparse.csr_array(matrix.get())
+
+
+def neighbour_graph(indices: np.ndarray) -> sparse.csr_array:
+    """Adjacency (n, n) of ones from the indices (n, q) of neighbours, -1 for none.
+
+    >>> neighbour_graph(np.array([[1], [0], [-1]])).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    n = len(indices)
+    keep = indices >= 0
+    indptr = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
+    columns = np.asarray(indices[keep])
+    small = max(n, columns.size) < 2**31
+    kind = np.int32 if small else np.int64
+    A = sparse.csr_array((np.ones(columns.size), columns.astype(kind), indptr.astype(kind)), shape=(n, n))
+    A.sort_indices()
+    return A

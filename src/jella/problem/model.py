@@ -1,4 +1,4 @@
-"""A method, declared: a loss and the terms on each block."""
+"""A method, declared: a loss and the terms on each block, for the data of a fit."""
 
 from __future__ import annotations
 
@@ -8,19 +8,42 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import Array, namespace
+from jella.numerics.arrays import Array, namespace, take_rows
 from jella.problem.terms import Loss, NonNegative, Squared, Term
 from jella.problem.terms.constraints import Box
+from jella.views import AnyViews
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a method is declared for: the samples of a fit, prepared.
+
+    Attributes
+    ----------
+    views : AnyViews
+        Scaled, in memory or in chunks; the m samples that have something observed.
+    y : any
+        What the user gave as `y`, unchecked.
+    rows : int array (m,)
+        Where these samples stand among those that the user gave.
+    n_given : int
+        How many the user gave.
+    """
+
+    views: AnyViews
+    y: Any
+    rows: np.ndarray
+    n_given: int
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The unknowns: one basis a view, the common embedding, and the states of parts with variables of their own."""
+    """The unknowns: one basis per view, the common embedding, and the states of parts with variables of their own."""
 
     bases: tuple[Array, ...]  # (d_v, r) each
     embedding: Array  # (n, r)
-    basis_states: tuple[tuple[Any, ...], ...] = ()  # one a term, in it one a view
-    embedding_states: tuple[Any, ...] = ()  # one a term
+    basis_states: tuple[tuple[Any, ...], ...] = ()  # one per term, in it one per view
+    embedding_states: tuple[Any, ...] = ()  # one per term
     loss_state: Any = None
 
     def stacked(self) -> Array:
@@ -44,12 +67,19 @@ class Problem:
     normalise : callable, optional
         Sums of the columns of W (r,) -> what to divide these columns by, and multiply those of U with; done where the
         objective does not rise. Only with terms on the embedding that do not change with its scale.
+    neighbours : int array (n, q), optional
+        The samples, nearest first and -1 for none, from which missing values are imputed before the first sweep.
+        Without it: from means.
+    order : callable, optional
+        Embedding of the start (n, r) -> an order of the samples (n,) in which the sweeps are faster, or None.
     """
 
     loss: Loss = field(default_factory=Squared)
     basis: tuple[Term, ...] = ()
     embedding: tuple[Term, ...] = ()
     normalise: Callable[[Array], Array] | None = None
+    neighbours: np.ndarray | None = None
+    order: Callable[[Array], np.ndarray | None] | None = None
 
     @property
     def is_separable(self) -> bool:
@@ -70,6 +100,21 @@ class Problem:
     def has_nonnegative_embedding(self) -> bool:
         """Whether the embedding is constrained to be non-negative."""
         return _is_nonnegative(self.embedding)
+
+    def take(self, rows: np.ndarray) -> Problem:
+        """The same problem with the samples in another order."""
+        return replace(self, embedding=tuple(term.take(rows) for term in self.embedding), neighbours=None, order=None)
+
+    def take_blocks(self, blocks: Blocks, rows: np.ndarray) -> Blocks:
+        """The blocks, in memory, with the samples in another order."""
+        pairs = zip(self.embedding, blocks.embedding_states, strict=False)
+        states = tuple(term.take_state(state, rows) for term, state in pairs)
+        return replace(blocks, embedding=take_rows(blocks.embedding, rows), embedding_states=states)
+
+    def at_rest(self, blocks: Blocks) -> Blocks:
+        """The blocks as a result keeps them."""
+        pairs = zip(self.embedding, blocks.embedding_states, strict=False)
+        return replace(blocks, embedding_states=tuple(term.at_rest(state) for term, state in pairs))
 
     def start_states(self, blocks: Blocks) -> Blocks:
         """The blocks with the states of all terms before the first sweep, where they have none yet."""

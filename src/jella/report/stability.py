@@ -11,13 +11,11 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from jella.estimators.methods.sparse_bdr import SparseBDR
-from jella.graphs.confirmed import confirmed_graph
-from jella.graphs.neighbours import dense_nearest
-from jella.graphs.spectral import Graph, diffused_labels, spectral_labels
+from jella.graphs.spectral import spectral_labels
 from jella.metrics import adjusted_rand
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
+from jella.readout.neighbours import NeighbourReadout
 from jella.report.affinity import symmetric_affinity
 from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
@@ -102,14 +100,15 @@ def _relabelling(subject: Subject) -> tuple[Relabel | None, str]:
     part = f"{N_RESTARTS} times, each on a random {SHARE:.0%} of the samples and with another seed"
     if hasattr(model, "kmeans_"):
         assert subject.embedding is not None
-        W = model._for_labels(subject.embedding[subject.kept])
+        W = model.readout_.clusters.compared(subject.embedding[subject.kept])
         return (
             lambda rows, seed: np.asarray(kmeans(W[rows], k, model.n_init, seed).labels_),
             f"k-means on the embedding was repeated {part}; the embedding itself was not fitted anew.",
         )
-    if isinstance(model, SparseBDR):
+    readout, places = getattr(model, "readout_", None), np.flatnonzero(subject.kept)
+    if isinstance(readout, NeighbourReadout):
         return (
-            lambda rows, seed: diffused_labels(_neighbours(model, rows), k, model.n_init, seed),
+            lambda rows, seed: readout.relabel(places[rows], k, model.n_init, seed),
             f"The neighbour graph of the embedding and its spectral clustering were made anew {part}; the embedding "
             "itself was not fitted anew.",
         )
@@ -125,14 +124,6 @@ def _relabelling(subject: Subject) -> tuple[Relabel | None, str]:
             f"{subject.method} would have to be fitted anew, which is left out beyond {MOST_REFITTED:,} samples.",
         )
     return lambda rows, seed: _refitted(subject, rows, seed), f"The whole model was fitted {part}."
-
-
-def _neighbours(model: SparseBDR, rows: np.ndarray) -> Graph:
-    """The graph that labels come from, of some of the samples."""
-    near = dense_nearest(model._unit_rows[rows], model.n_neighbors)[1]
-    weights = [scale.root_weight**2 for scale in model.scaling_.scales]
-    W = to_numpy(model.result_.blocks.embedding)[rows]
-    return confirmed_graph(near, model._scaled.take(rows), W, model._bases, weights, model.n_neighbors)
 
 
 def _refitted(subject: Subject, rows: np.ndarray, seed: int) -> np.ndarray:

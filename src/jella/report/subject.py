@@ -61,7 +61,7 @@ class Subject:
                 f"expected a fitted estimator of jella, got {type(model).__name__}; pass what fit returned"
             )
         check_is_fitted(model)
-        views = _on_host(model._read(X, observed, reset=False))
+        views = _on_host(model.read(X, observed))
         labels = getattr(model, "labels_", None)
         embedding = getattr(model, "embedding_", None)
         _check_same_samples(model, views, labels if embedding is None else embedding)
@@ -119,7 +119,7 @@ def _seed(given: int | None, random_state: Any) -> int:
     return int(random_state) if isinstance(random_state, Integral) else 0
 
 
-def _on_host(views: Views) -> Views:
+def _on_host(views: Any) -> Views:
     items = tuple(
         replace(view, X=view.X if view.is_sparse else to_numpy(view.X), mask=to_numpy(view.mask)) for view in views
     )

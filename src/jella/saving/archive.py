@@ -15,7 +15,6 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import numpy as np
 from numpy.lib import format as npy
 
-from jella.io.npz import write_member
 from jella.saving.tree import ARRAY_KINDS
 
 DESCRIPTION = "model.json"
@@ -114,3 +113,9 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[Archive]:
         except Exception as error:
             got = f"one that is damaged ({type(error).__name__}: {error})"
             raise ValueError(f"expected a model file in {str(path)!r}, got {got}; save the model again") from error
+
+
+def write_member(archive: ZipFile, name: str, array: np.ndarray) -> None:
+    """Add an array in NumPy's format, never as a pickle."""
+    with archive.open(name, "w", force_zip64=True) as member:
+        npy.write_array(member, array, version=(1, 0), allow_pickle=False)

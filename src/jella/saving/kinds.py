@@ -8,16 +8,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from jella.estimators.completion.lagrangian import Penalty
-from jella.estimators.methods.daimc import unit_column_sums
 from jella.graphs.spectral import ClusterPath
 from jella.numerics.registry import concrete_subclasses
 from jella.problem.model import Blocks, Problem
@@ -25,6 +21,10 @@ from jella.problem.terms import Support
 from jella.problem.terms.block_diagonal import BlockState
 from jella.problem.terms.part import Part
 from jella.problem.terms.sample_norm import RobustState
+from jella.readout.base import FitSamples
+from jella.readout.clusters import IndicatorClusters, KMeansClusters, NeighbourClusters
+from jella.readout.low_rank import LowRankReadout
+from jella.readout.neighbours import NeighbourReadout
 from jella.solve.relaxation import Relaxation
 from jella.solve.result import Result, Sweep
 from jella.views import Schema, View, Views
@@ -35,7 +35,12 @@ RECORDS: tuple[type, ...] = (
     Blocks,
     BlockState,
     ClusterPath,
-    Penalty,
+    FitSamples,
+    IndicatorClusters,
+    KMeansClusters,
+    LowRankReadout,
+    NeighbourClusters,
+    NeighbourReadout,
     Problem,
     Result,
     RobustState,
@@ -46,8 +51,15 @@ RECORDS: tuple[type, ...] = (
     Views,
     ViewScale,
 )
-#: functions of the library that a problem may hold
-FUNCTIONS: dict[str, Any] = {"unit_column_sums": unit_column_sums}
+#: records that rooms after this one add
+_ADDED: list[type] = []
+T = TypeVar("T", bound=type)
+
+
+def register(cls: T) -> T:
+    """Let files hold records of this class; a decorator."""
+    _ADDED.append(cls)
+    return cls
 
 
 class UnsaveableError(Exception):
@@ -99,14 +111,6 @@ def csr_together(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shap
     return matrix
 
 
-def function_apart(function: Any) -> dict[str, Any]:
-    """The name of one of FUNCTIONS."""
-    name = function.__name__
-    if FUNCTIONS.get(name) is not function:
-        raise UnsaveableError(f"the function {name}")
-    return {"name": name}
-
-
 def support_apart(support: Support) -> dict[str, Any]:
     """The starting weights of the pairs, each once: a support reads the upper triangle alone."""
     shape = support.n_samples, support.n_samples
@@ -153,16 +157,14 @@ SPECIAL: dict[type, Kind] = {
         lambda value: {"keys": list(value), "values": list(value.values())},
         lambda keys, values: dict(zip(keys, values, strict=True)),
     ),
-    FunctionType: Kind("function", function_apart, lambda name: FUNCTIONS[name]),
     sparse.csr_array: Kind("csr_array", csr_apart, csr_together),
     KMeans: Kind("KMeans", kmeans_apart, kmeans_together),
     Support: Kind("Support", support_apart, Support),
 }
 
 
-@cache
 def kinds_by_type() -> dict[type, Kind]:
     """Every kind but those of NumPy and pandas, by the exact type of its values."""
     parts = [*concrete_subclasses(Part), *concrete_subclasses(Relaxation)]
     ours = [cls for cls in parts if cls.__module__.startswith("jella.")]
-    return {**{cls: constructed(cls) for cls in (*RECORDS, *ours)}, **SPECIAL}
+    return {**{cls: constructed(cls) for cls in (*RECORDS, *_ADDED, *ours)}, **SPECIAL}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ from jella.numerics.arrays import Array, namespace
 from jella.problem.model import Blocks, Problem
 from jella.problem.residuals import ViewData
 from jella.solve.embed import embed, update_by_parts
-from jella.solve.plan import Plan, choose_update
+from jella.solve.plan import Plan
 from jella.solve.quadratic import Quadratic, basis_on_present, embedding_with_completion
 from jella.views import Views
 
@@ -67,30 +67,10 @@ class Samples(Protocol):
         """The new embedding, put right where the update must not have gone."""
 
 
-def check_by_sample(problem: Problem) -> None:
-    """Refuse a problem whose embedding cannot be solved sample by sample."""
-    for term in problem.embedding:
-        if not term.separable:
-            raise ValueError(
-                f"expected terms that take samples one by one for a Dask collection, got {term.name}, which relates "
-                "them to each other; leave it out, or compute the collection first if it fits"
-            )
-    update = choose_update(problem.embedding, "embedding")
-    if not update.by_row:
-        names = " with ".join(term.name for term in problem.embedding)
-        raise ValueError(
-            f"expected terms whose update solves every sample by itself for a Dask collection, got {names}, which "
-            f"{update.name} solves for all together; leave a term out, or compute the collection first if it fits"
-        )
-
-
+@singledispatch
 def samples_of(views: Any, plan: Plan) -> Samples:
-    """The samples of views in memory, or in chunks."""
-    if isinstance(views, Views):
-        return InMemory.of(views)
-    from jella.distributed.samples import Chunked, Together
-
-    return Chunked(views, plan.completes) if plan.embedding.by_row else Together(views, plan.completes)
+    """The samples of views; other kinds of views than those in memory register how they are solved."""
+    return InMemory.of(views)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from jella.solve.quadratic import Quadratic, basis_with_completion
 from jella.solve.relaxation import Relaxation
 from jella.solve.result import Progress, Result, Sweep
 from jella.solve.samples import Samples, SamplesAt, SamplesLostError, samples_of
-from jella.views import Views
+from jella.views import AnyViews
 
 Callback = Callable[[Progress], Any]
 #: equal values differ by this share in floating point; an objective below this share of ‖X‖² is as good as zero
@@ -54,7 +54,7 @@ class _Record:
 def solve(
     problem: Problem,
     plan: Plan,
-    views: Views,
+    views: AnyViews,
     *,
     start: Blocks,
     relaxation: Relaxation,
@@ -68,15 +68,19 @@ def solve(
     An interrupt (Ctrl-C), or the loss of the samples, ends the solve with the last accepted blocks. The closing step,
     which makes the fit agree with `transform`, can be left out to replay programs that have none.
     """
+    order = None if problem.order is None or start.embedding_states else problem.order(start.embedding)
+    if order is not None:
+        problem, views, start = problem.take(order), views.in_order(order), problem.take_blocks(start, order)
     samples = samples_of(views, plan)
     record = _Record()
     current = evaluate(problem, samples, problem.start_states(start))
     current, reason = _loop(problem, plan, samples, current, relaxation, max_iter, tol, callbacks, record)
     if close and reason not in ("interrupted", "samples lost"):
         current = _close(problem, samples, current, record)
+    blocks = problem.at_rest(current.blocks)
     keys = record.values[0] if record.values else {}
     return Result(
-        blocks=current.blocks,
+        blocks=blocks if order is None else problem.take_blocks(blocks, np.argsort(order)),
         objective=np.array([sum(values.values()) for values in record.values]),
         history={key: np.array([values[key] for values in record.values]) for key in keys},
         sweeps=tuple(record.sweeps),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import singledispatch
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
 from jella.numerics.arrays import Array, at_least, like, namespace, solve_psd, to_numpy
+from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
 from jella.solve.filled import MeanFilled, NeighbourFilled
@@ -22,27 +24,22 @@ SMALL_SIDE = 2000
 Graph: TypeAlias = sparse.csr_array
 
 
-def make_start(
-    views: Any, problem: Problem, init: Any, rank: int, rng: np.random.Generator, graph: Graph | None = None
-) -> Blocks:
+@singledispatch
+def make_start(views: Any, problem: Problem, init: Any, rank: int, rng: np.random.Generator) -> Blocks:
     """Blocks to start from, meeting the constraints of the problem.
 
     Parameters
     ----------
     views : Views
-        In memory, or in chunks.
-    init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) a view
-    graph : CSR array (n, n), optional
-        Of ones at the neighbours that views are filled from for the SVD; without it they are filled with means.
+        In memory; other kinds of views register their own way.
+    problem : Problem
+        Its `neighbours` say from which samples missing values are imputed for the SVD; without them, from means.
+    init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) per view
     """
-    if not isinstance(views, Views):
-        from jella.distributed.start import make_chunked_start
-
-        return make_chunked_start(views, problem, init, rank, rng, graph)
     if any(isinstance(term, Indicator) for term in problem.embedding) and isinstance(init, str):
         blocks = _from_clusters(views, init, rank, rng)
     elif isinstance(init, str) and init == "svd":
-        blocks = _from_svd(views, problem, rank, graph)
+        blocks = _from_svd(views, problem, rank)
     elif isinstance(init, str) and init == "random":
         W = like(rng.standard_normal((views.n_samples, rank)), _dense_reference(views))
         blocks = _from_embedding(views, abs(W) if problem.has_nonnegative_embedding else W)
@@ -108,7 +105,8 @@ def _iterative_svd(views: Views, rank: int, parts: Sequence[MeanFilled]) -> tupl
     return Q[:, order], s[order], Vt[order].T
 
 
-def _from_svd(views: Views, problem: Problem, rank: int, graph: Graph | None) -> Blocks:
+def _from_svd(views: Views, problem: Problem, rank: int) -> Blocks:
+    graph = None if problem.neighbours is None else neighbour_graph(problem.neighbours)
     Q, s, V = truncated_svd(views, rank, graph)
     if problem.has_nonnegative_embedding:
         Q, V = nonnegative_pair(Q, s, V)

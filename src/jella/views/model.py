@@ -4,14 +4,161 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, namespace, sqnorm, to_numpy
+from jella.numerics.arrays import Array, like, namespace, sqnorm, take_rows, to_numpy
 from jella.views.frames import label
+
+
+class AnyView(Protocol):
+    """One view of samples that are in memory or in chunks: what is known of it beside the values."""
+
+    @property
+    def name(self) -> str:
+        """Name of the view."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features, where they have some."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, present or not."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the values are sparse."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing."""
+
+    @property
+    def is_rowwise(self) -> bool:
+        """Whether a sample has this view wholly or not at all."""
+
+    def count_by_feature(self) -> Array:
+        """Observed entries of each feature, (d,)."""
+
+    def count_by_sample(self) -> Array:
+        """Observed entries of each sample, (n,)."""
+
+    def n_observed(self) -> int:
+        """Number of observed entries."""
+
+    def presence(self) -> np.ndarray:
+        """Samples with at least one observed entry, (n,) booleans in NumPy."""
+
+    def smallest(self) -> float:
+        """The smallest value, zero among them where something is missing."""
+
+    def eps(self) -> float:
+        """Distance from one to the next number of the floating type."""
+
+    def through(self, step: Callable[[View], View]) -> AnyView:
+        """The view after a step that works sample by sample."""
+
+    def reduce(self, function: Callable[[View], Any], combine: Callable[[Any, Any], Any] = ...) -> Any:
+        """What a function returns for the view, or for each chunk of it, combined."""
+
+
+class AnyViews(Protocol):
+    """All views of samples that are in memory (`Views`) or in chunks: what everything after reading asks of them."""
+
+    @property
+    def sample_names(self) -> Any:
+        """A pandas Index where the input had one, else None."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, position: int) -> Any: ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the views."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of all views together."""
+
+    @property
+    def dtype(self) -> Any:
+        """Floating type of all values."""
+
+    @property
+    def is_rowwise(self) -> bool:
+        """Whether only whole views are missing."""
+
+    def presence(self) -> np.ndarray:
+        """Which sample has something observed in which view, (n, V) booleans in NumPy."""
+
+    def label(self, row: int) -> str:
+        """How a message calls a sample."""
+
+    def take(self, rows: np.ndarray) -> AnyViews:
+        """The views of some of the samples; in chunks, of those where `rows` is True."""
+
+    def in_order(self, order: np.ndarray) -> AnyViews:
+        """The views with their samples in another order."""
+
+    def only(self, v: int) -> AnyViews:
+        """One of the views."""
+
+    def map_samples(self, function: Callable[[Views], Views]) -> AnyViews:
+        """The views after a function that works sample by sample."""
+
+    def map_rows(self, function: Callable[..., Array], width: int | None, *rows: Any, dtype: Any = None) -> Any:
+        """The rows (n, width), or (n,) for width None, that a function returns sample by sample; lazy in chunks."""
+
+    def gather(self, function: Callable[..., Array], *rows: Any, at_most: int | None = None) -> Array:
+        """The rows that a function returns, in memory; where samples are in chunks, evenly spread `at_most` of them."""
+
+    def reduce(self, function: Callable[..., Any], *rows: Any) -> Any:
+        """What a function that adds up over samples returns for the views, and for arrays with a row per sample."""
+
+    def rebuild(self, function: Callable[..., Views], *rows: Any) -> AnyViews:
+        """The views that a function makes, sample by sample, of these and of arrays with a row per sample."""
+
+    def fetch(self, rows: np.ndarray) -> Views:
+        """The views of some of the samples, in memory."""
+
+    def cut(self, rows: Any) -> Any:
+        """An array with a row per sample, divided as the samples are."""
+
+    def whole(self, rows: Any) -> Array:
+        """The opposite of `cut`."""
+
+    def place(self, rows: Any, positions: np.ndarray) -> Any:
+        """Rows that belong to the samples at these positions, for all samples as users receive them.
+
+        A sample without a row gets NaN, or -1 where the rows are whole numbers.
+        """
+
+    def persist(self) -> AnyViews:
+        """The views with their values computed, for several passes."""
+
+    def fresh(self) -> AnyViews:
+        """The views as they were read, before anything was computed."""
+
+    @property
+    def folder(self) -> Any:
+        """Where values are kept in files, or None."""
+
+    def as_given(self, rows: Any) -> Any:
+        """Rows as users receive them: an array, or a Dask array in the chunks that came."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +254,8 @@ class View:
 
     def take(self, rows: np.ndarray) -> View:
         """The view of some of the samples."""
-        mask = self.mask if self.is_complete else _rows(self.mask, rows)
-        return replace(self, X=_rows(self.X, rows), mask=mask)
+        mask = self.mask if self.is_complete else take_rows(self.mask, rows)
+        return replace(self, X=take_rows(self.X, rows), mask=mask)
 
     @classmethod
     def joined(cls, parts: Sequence[View]) -> View:
@@ -171,38 +318,34 @@ class Views:
         """Sum of the squares of all observed entries."""
         return sum(sqnorm(view.X) for view in self.items)
 
-    # what views in chunks do chunk by chunk
+    # what views in chunks do chunk by chunk; in one piece it is one call
 
-    def mapped(self, function: Callable[[Views], Views]) -> Views:
+    def map_samples(self, function: Callable[[Views], Views]) -> Views:
         """The views after a function that works sample by sample."""
         return function(self)
 
-    def held(self) -> Views:
-        """The views with their values computed."""
-        return self
+    def map_rows(self, function: Callable[..., Array], width: int | None, *rows: Array, dtype: Any = None) -> Array:
+        """The rows that a function returns sample by sample."""
+        return function(self, *rows)
+
+    def gather(self, function: Callable[..., Array], *rows: Array, at_most: int | None = None) -> Array:
+        """The rows that a function returns."""
+        return function(self, *rows)
 
     def reduce(self, function: Callable[..., Any], *rows: Array) -> Any:
-        """What a function that adds up over samples makes of the views, and of arrays with a row a sample."""
+        """What a function that adds up over samples returns."""
         return function(self, *rows)
 
-    def spread(self, function: Callable[..., Array], width: int, *rows: Array) -> Array:
-        """The rows (n, width) that a function makes, sample by sample."""
+    def rebuild(self, function: Callable[..., Views], *rows: Array) -> Views:
+        """The views that a function makes, sample by sample."""
         return function(self, *rows)
 
-    def gathered(self, function: Callable[..., Array], *rows: Array, at_most: int | None = None) -> Array:
-        """The rows that a function makes of the views, here; views in chunks give every so many-th only."""
-        return function(self, *rows)
-
-    def remade(self, function: Callable[..., Views], *rows: Array) -> Views:
-        """The views that a function makes, sample by sample, of these and of arrays with a row a sample."""
-        return function(self, *rows)
-
-    def brought(self, rows: np.ndarray) -> Views:
-        """The views of some of the samples, in memory."""
+    def fetch(self, rows: np.ndarray) -> Views:
+        """The views of some of the samples."""
         return self.take(rows)
 
     def in_order(self, order: np.ndarray) -> Views:
-        """The views with their samples in another order for a solve."""
+        """The views with their samples in another order."""
         return self.take(order)
 
     def only(self, v: int) -> Views:
@@ -210,8 +353,40 @@ class Views:
         return replace(self, items=(self.items[v],))
 
     def cut(self, rows: Array) -> Array:
-        """An array with a row a sample, as the views have their samples: in one piece."""
+        """The array itself: the samples are in one piece."""
         return rows
+
+    def whole(self, rows: Array) -> Array:
+        """The array itself."""
+        return rows
+
+    def as_given(self, rows: Array) -> Array:
+        """The array itself."""
+        return rows
+
+    def place(self, rows: Array, positions: np.ndarray) -> Array:
+        """Rows that belong to the samples at these positions, for all samples; NaN, or -1, for the others."""
+        if np.array_equal(positions, np.arange(self.n_samples)):
+            return rows
+        if positions.size == self.n_samples:
+            return take_rows(rows, np.argsort(positions))
+        host = to_numpy(rows)
+        full = np.full((self.n_samples, *host.shape[1:]), np.nan if host.dtype.kind == "f" else -1, dtype=host.dtype)
+        full[positions] = host
+        return full if isinstance(rows, np.ndarray) else like(full, rows)
+
+    def persist(self) -> Views:
+        """The views themselves."""
+        return self
+
+    def fresh(self) -> Views:
+        """The views themselves."""
+        return self
+
+    @property
+    def folder(self) -> None:
+        """None: the values are in memory."""
+        return None
 
     @classmethod
     def joined(cls, parts: Sequence[Views]) -> Views:
@@ -234,11 +409,3 @@ def joined_masks(masks: Sequence[np.ndarray], lengths: Sequence[int]) -> np.ndar
         return masks[0]
     width = max(mask.shape[1] for mask in masks)
     return np.concatenate([np.broadcast_to(mask, (n, width)) for mask, n in zip(masks, lengths, strict=True)])
-
-
-def _rows(array: Array, rows: np.ndarray) -> Array:
-    if sparse.issparse(array) or isinstance(array, np.ndarray):
-        return array[rows]
-    xp = namespace(array)
-    positions = np.flatnonzero(rows) if rows.dtype == bool else rows
-    return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=0)

@@ -11,11 +11,11 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, is_floating, namespace, to_numpy
+from jella.numerics.arrays import Array, is_floating, namespace
 from jella.views.annotated import is_annotated, is_mudata, matrix, modalities
 from jella.views.frames import Frame, align, check_unique, column_order, is_frame, read_frame
 from jella.views.masks import dense_mask, read_mask, sparse_mask
-from jella.views.model import View, Views
+from jella.views.model import AnyViews, View, Views
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Schema:
     is_single: bool
 
     @classmethod
-    def of(cls, views: Views, X: Any) -> Schema:
+    def of(cls, views: AnyViews, X: Any) -> Schema:
         """The schema of views that were read from X."""
         return cls(
             views.names,
@@ -107,22 +107,6 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
         elif schema is not None:
             items.append(_absent(schema, position, values[0], dtype))
     return Views(tuple(items), sample_names)
-
-
-def check_for_fit(views: Views) -> None:
-    """Refuse a feature that no sample has: nothing could be learned of it."""
-    for view in views:
-        counts = to_numpy(view.count_by_feature())
-        never = np.flatnonzero(counts == 0)
-        if never.size == view.n_features:
-            raise ValueError(f"view {view.name!r} has no observed value at all; leave it out")
-        if never.size:
-            labels = [view.feature_names[j] if view.feature_names else int(j) for j in never[:5]]
-            more = f" and {never.size - 5} more" if never.size > 5 else ""
-            raise ValueError(
-                f"view {view.name!r} has {never.size} feature(s) that are never observed: {labels}{more}; "
-                "drop these columns"
-            )
 
 
 def _is_matrix(item: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, like, namespace, to_numpy
-from jella.views import View, Views
+from jella.views import AnyViews, View, Views
 from jella.views.moments import feature_moments, norms_along, or_one, view_moments
 
 #: linear kinds
@@ -148,11 +148,11 @@ class Scaling:
     log_norms: np.ndarray | None = None
 
     @classmethod
-    def learn(cls, views: Views, kind: Any, weights: Any = None) -> Scaling:
+    def learn(cls, views: AnyViews, kind: Any, weights: Any = None) -> Scaling:
         """Learn the scale of the training views; `kind` is one for all, or a sequence or dict with one a view."""
         given = zip(views, _kinds(views, kind), _root_weights(views, weights), strict=True)
         scaling = cls(tuple(ViewScale.learn(*one) for one in given))
-        norms = views.gathered(scaling._log_norms, at_most=TRAINED_ON) if scaling.has_norms else None
+        norms = views.gather(scaling._log_norms, at_most=TRAINED_ON) if scaling.has_norms else None
         return replace(scaling, log_norms=norms)
 
     @property
@@ -165,9 +165,9 @@ class Scaling:
         """Kind of scaling of every view, what 'auto' chose included."""
         return tuple(scale.kind for scale in self.scales)
 
-    def apply(self, views: Views) -> Views:
+    def apply(self, views: AnyViews) -> Any:
         """Views in the scale that the model works in, zero where missing."""
-        return views.mapped(replace(self, log_norms=None)._apply)
+        return views.map_samples(replace(self, log_norms=None)._apply)
 
     def _apply(self, views: Views) -> Views:
         items = tuple(scale.apply(view) for scale, view in zip(self.scales, views, strict=True))
@@ -272,7 +272,7 @@ def _nonzeros(view: View) -> int:
     return int(xp.sum(xp.astype(view.X != 0, xp.int64)))
 
 
-def _kinds(views: Views, kind: Any) -> list[str]:
+def _kinds(views: AnyViews, kind: Any) -> list[str]:
     """One kind a view, from one for all, a sequence or a mapping."""
     if isinstance(kind, Mapping):
         by_name = {str(name): one for name, one in kind.items()}
@@ -291,7 +291,7 @@ def _kinds(views: Views, kind: Any) -> list[str]:
     return [str(one) for one in kinds]
 
 
-def _root_weights(views: Views, weights: Any) -> tuple[float, ...]:
+def _root_weights(views: AnyViews, weights: Any) -> tuple[float, ...]:
     if weights is None:
         return (1.0,) * len(views)
     if isinstance(weights, Mapping):

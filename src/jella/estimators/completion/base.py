@@ -1,11 +1,11 @@
-"""What the completion methods share: the views side by side, their samples recognised, and scikit-learn's face."""
+"""What the completion methods share: the views side by side, and scikit-learn's face."""
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,17 +13,42 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
-from jella.estimators.base import Prepared, spread
-from jella.estimators.completion.lagrangian import LowRank, Separation
-from jella.estimators.embedding import BaseEmbedding
-from jella.numerics.arrays import Array, like, namespace, to_numpy
+from jella.estimators.base import BaseEmbedding, Prepared
+from jella.estimators.capabilities import Capabilities
+from jella.estimators.completion.lagrangian import LowRank, Penalty, Separation
+from jella.numerics.arrays import Array, namespace, to_numpy
 from jella.numerics.rows import row_blocks
+from jella.readout.base import Readout
 from jella.solve.solver import canonical_bases, split_rows
-from jella.views import Views, collect
+from jella.views import AnyViews, Views, collect
+
+
+@dataclass(frozen=True, eq=False)
+class CompletionReadout(Readout):
+    """The answers of a low-rank matrix: a new sample goes through the rounds of the fit, with its row space fixed.
+
+    Attributes
+    ----------
+    penalty : Penalty
+        Of the fit.
+    """
+
+    penalty: Penalty = field(default_factory=lambda: Penalty(1.0, 1.0, 1.0))
+
+    @abstractmethod
+    def coordinates(self, X: Array, observed: Array, V: Array) -> Array:
+        """Coordinates (n, r) of scaled samples in the learned space V (d, r), each sample by itself."""
+
+    def solve(self, views: AnyViews) -> Array:
+        """Block by block of samples."""
+        xp = namespace(*self.bases)
+        V = xp.astype(xp.concat(list(self.bases), axis=0), xp.float64)
+        pieces = [self.coordinates(X, observed, V) for X, observed in dense_blocks(views)]
+        return xp.astype(xp.concat(pieces, axis=0), self.bases[0].dtype)
 
 
 class BaseCompletion(BaseEmbedding):
-    """A low-rank matrix fitted to the views side by side; a method adds its parameters, `_separate`, `_coordinates`."""
+    """A low-rank matrix fitted to the views side by side; a method adds parameters, `_separate`, `_make_readout`."""
 
     # no labels: shared checks ask for the number of clusters, and find none
     n_clusters = None
@@ -36,67 +61,39 @@ class BaseCompletion(BaseEmbedding):
         """Fit the scaled values (n, d) of all views, zero where not observed."""
 
     @abstractmethod
-    def _coordinates(self, X: Array, observed: Array, V: Array) -> Array:
-        """Coordinates (n, r) of scaled samples in the learned space V (d, r), each sample by itself."""
+    def _make_readout(self, *shared: Any) -> CompletionReadout:
+        """How the fitted model answers, from what all readouts have: up to the samples of the fit."""
 
-    def fit(self, X: Any, y: Any = None, *, observed: Any = None) -> BaseCompletion:
-        """Learn the low-rank matrix.
+    @property
+    def capabilities(self) -> Capabilities:
+        """Views and entries may be missing; all samples are fitted together."""
+        return Capabilities()
 
-        Parameters
-        ----------
-        X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, or DataFrames or SciPy sparse arrays
-            The views, samples in rows. NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned
-            by their index.
-        y : ignored
-        observed : as X, of booleans, optional
-            True where a value was observed, instead of NaN: (n,), (n, 1) or (n, d) for each view.
-
-        Returns
-        -------
-        self
-        """
+    def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         check_scalar(self.tol, "tol", Real, min_val=0)
-        prepared = self._prepare(X, observed)
-        separation = self._separate(*side_by_side(prepared.scaled), prepared.scaled)
+        prepared = self._prepare(views)
+        scaled: Any = prepared.scaled
+        separation = self._separate(*side_by_side(scaled), scaled)
         self._remember(X, prepared)
         self._set_fitted(X, prepared, separation)
         self._warn()
-        return self
 
     def _set_fitted(self, X: Any, prepared: Prepared, separation: Separation) -> None:
-        views = prepared.scaled
+        views: Any = prepared.scaled
         xp = views.xp
         W, bases = canonical(separation.factors, [view.n_features for view in views])
         self.singular_values_ = np.sqrt(np.sum(to_numpy(W) ** 2, axis=0))
-        self._fitted = xp.astype(W, views.dtype)
-        self._known = {mark: row for row, mark in enumerate(fingerprints(prepared.used))}
-        self.embedding_ = spread(self._fitted, prepared.kept)
-        self._penalty = separation.penalty
-        self._bases = tuple(xp.astype(U, views.dtype) for U in bases)
-        self.bases_ = collect(self._bases, X, self.view_names_in_)
+        W, bases = xp.astype(W, views.dtype), tuple(xp.astype(U, views.dtype) for U in bases)
+        shared = (type(self).__name__, prepared.scaling, bases, self.on_empty, prepared.fit_samples(W))
+        readout = self._make_readout(*shared)
+        self.readout_ = replace(readout, penalty=separation.penalty)
+        self.embedding_ = prepared.place(W)
+        self.bases_ = collect(bases, X, self.view_names_in_)
         self.residuals_ = separation.residuals
         self.objective_ = separation.objective
         self.n_iter_ = separation.n_iter
         self.converged_ = separation.converged
-
-    def _embed(self, views: Views) -> Array:
-        """Coordinates of the samples: those of the fit as fitted, others solved; NaN where nothing was observed."""
-        kept = self._kept(views)
-        used = views if kept.all() else views.take(kept)
-        rows = np.array([self._known.get(mark, -1) for mark in fingerprints(used)], dtype=np.intp)
-        new = rows < 0
-        W = to_numpy(self._fitted)[rows]
-        if new.any():
-            W[new] = to_numpy(self._embed_scaled(self.scaling_.apply(used.take(new))))
-        return spread(like(W, self._bases[0]), kept)
-
-    def _embed_scaled(self, views: Views) -> Array:
-        """Coordinates of samples that are taken for new ones."""
-        xp = namespace(*self._bases)
-        V = xp.astype(xp.concat(list(self._bases), axis=0), xp.float64)
-        pieces = [self._coordinates(X, observed, V) for X, observed in dense_blocks(views)]
-        return xp.astype(xp.concat(pieces, axis=0), self._bases[0].dtype)
 
     def _warn(self) -> None:
         if not self.converged_ and self.tol > 0:
@@ -104,7 +101,7 @@ class BaseCompletion(BaseEmbedding):
                 f"{type(self).__name__} did not converge in {self.max_iter} rounds: the last residual is "
                 f"{self.residuals_[-1]:.1e} (tol={self.tol:g}); increase max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -116,19 +113,10 @@ def side_by_side(views: Views) -> tuple[Array, Array]:
     return xp.concat([xp.astype(X, xp.float64) for X in values], axis=1), xp.concat(masks, axis=1)
 
 
-def dense_blocks(views: Views) -> Iterator[tuple[Array, Array]]:
+def dense_blocks(views: Any) -> Iterator[tuple[Array, Array]]:
     """side_by_side in blocks of samples, so that a wide sparse view is never dense as a whole."""
     for rows in row_blocks(views.n_samples, 8 * views.n_features):
         yield side_by_side(views.take(np.arange(rows.start, rows.stop)))
-
-
-def fingerprints(views: Views) -> Iterator[bytes]:
-    """A mark of every sample that two share only if they have the same values and the same holes."""
-    for X, observed in dense_blocks(views):
-        values = to_numpy(X) + 0.0  # -0.0 is 0.0
-        holes = np.packbits(to_numpy(observed), axis=1)
-        for row, where in zip(values, holes, strict=True):
-            yield hashlib.blake2b(row.tobytes() + where.tobytes(), digest_size=16).digest()
 
 
 def canonical(factors: LowRank, widths: list[int]) -> tuple[Array, tuple[Array, ...]]:

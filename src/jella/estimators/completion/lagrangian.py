@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jella.numerics.arrays import Array, namespace, sqnorm
+from jella.saving.kinds import register
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class LowRank:
         return self.left @ self.right.T
 
 
+@register
 @dataclass(frozen=True)
 class Penalty:
     """The penalty μ of the augmented Lagrangian: where it starts, by how much it grows a round, where it ends."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_scalar
 
-from jella.estimators.completion.base import BaseCompletion
+from jella.estimators.completion.base import BaseCompletion, CompletionReadout
 from jella.estimators.completion.lagrangian import LowRank, Penalty, Separation, separate
 from jella.numerics.arrays import Array, like, namespace, sqnorm
+from jella.saving.kinds import register
 from jella.views import Views
 
 #: below this share of ‖M‖ a singular value is no longer trusted to the eigenvalues of MᵀM: their square is too small
@@ -68,6 +71,32 @@ def _shrink_by_svd(M: Array, threshold: float) -> LowRank:
     kept = int(xp.sum(xp.astype(s > threshold, xp.int64)))
     s = s[:kept] - threshold
     return LowRank(Q[:, :kept] * s, Vt[:kept, :].T, float(xp.sum(s)))
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class RPCAReadout(CompletionReadout):
+    """A new sample is separated with the row space and the singular values of the fit.
+
+    Attributes
+    ----------
+    alpha : float
+        Weight of the sparse part.
+    singular_values : array (r,)
+    """
+
+    alpha: float = 1.0
+    singular_values: np.ndarray | None = None
+
+    def coordinates(self, X: Array, observed: Array, V: Array) -> Array:
+        """The rounds of the fit, with a shrinkage for the low-rank step."""
+        s = like(self.singular_values, V)
+
+        def ridge(M: Array, mu: float) -> LowRank:
+            # singular value thresholding with V fixed: of s + 1/μ, what M has in the end, it leaves s
+            return LowRank((M @ V) * (s / (s + 1.0 / mu)), V)
+
+        return separate(X, None, self.alpha, ridge, self.penalty, tol=0.0, max_iter=ROUNDS).factors.left
 
 
 class RPCA(BaseCompletion):
@@ -159,11 +188,6 @@ class RPCA(BaseCompletion):
         self.alpha_ = D.shape[1] ** -0.5 if self.alpha is None else float(self.alpha)
         return inexact_alm(D, self.alpha_, tol=self.tol, max_iter=self.max_iter)
 
-    def _coordinates(self, X: Array, observed: Array, V: Array) -> Array:
-        s = like(self.singular_values_, V)
-
-        def ridge(M: Array, mu: float) -> LowRank:
-            # singular value thresholding with V fixed: of s + 1/μ, what M has in the end, it leaves s
-            return LowRank((M @ V) * (s / (s + 1.0 / mu)), V)
-
-        return separate(X, None, self.alpha_, ridge, self._penalty, tol=0.0, max_iter=ROUNDS).factors.left
+    def _make_readout(self, *shared: Any) -> RPCAReadout:
+        readout = RPCAReadout(*shared)
+        return replace(readout, alpha=self.alpha_, singular_values=self.singular_values_)

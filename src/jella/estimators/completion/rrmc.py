@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from jella.estimators.completion.base import BaseCompletion
+from jella.estimators.completion.base import BaseCompletion, CompletionReadout
 from jella.estimators.completion.lagrangian import LowRank, Penalty, Separation, separate
 from jella.numerics.arrays import Array, like, namespace, to_numpy
+from jella.saving.kinds import register
 from jella.solve.start import truncated_svd
 from jella.views import Views
 
@@ -66,6 +68,20 @@ class Truncation:
         Q, _ = xp.linalg.qr(M @ self.right)
         self.right, R = xp.linalg.qr(M.T @ Q)
         return LowRank(Q @ R.T, self.right)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class RRMCReadout(CompletionReadout):
+    """A new sample is fitted in the ℓ₁ norm by the row space of the fit."""
+
+    def coordinates(self, X: Array, observed: Array, V: Array) -> Array:
+        """The rounds of the fit, with a projection for the low-rank step."""
+
+        def project(M: Array, mu: float) -> LowRank:
+            return LowRank(M @ V, V)
+
+        return separate(X, observed, 1.0, project, self.penalty, tol=0.0, max_iter=ROUNDS).factors.left
 
 
 class RRMC(BaseCompletion):
@@ -151,8 +167,5 @@ class RRMC(BaseCompletion):
         _, _, V = truncated_svd(views, self._rank(views))
         return rank_k_alm(D, observed, like(V, D), tol=self.tol, max_iter=self.max_iter)
 
-    def _coordinates(self, X: Array, observed: Array, V: Array) -> Array:
-        def project(M: Array, mu: float) -> LowRank:
-            return LowRank(M @ V, V)
-
-        return separate(X, observed, 1.0, project, self._penalty, tol=0.0, max_iter=ROUNDS).factors.left
+    def _make_readout(self, *shared: Any) -> RRMCReadout:
+        return RRMCReadout(*shared)

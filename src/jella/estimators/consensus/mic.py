@@ -10,14 +10,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
-from jella.estimators.base import Prepared, generator, spread
+from jella.estimators.base import BaseTransformer, LabelsMixin, Prepared, generator
+from jella.estimators.capabilities import Capabilities
 from jella.estimators.consensus.filled import Filled
-from jella.estimators.consensus.mic_embed import embed_views
+from jella.estimators.consensus.mic_embed import MICReadout, embed_views
 from jella.estimators.consensus.mic_start import chained_start, given_start
 from jella.estimators.consensus.mic_steps import consensus, objective, refine
-from jella.estimators.embedding import BaseTransformer, LabelsMixin
 from jella.numerics.arrays import Array
-from jella.views import Views, collect
+from jella.views import AnyViews, collect
+from jella.views.checks import refuse_missing_entries, refuse_negative
 
 
 class MIC(LabelsMixin, BaseTransformer):
@@ -135,33 +136,22 @@ class MIC(LabelsMixin, BaseTransformer):
         self.on_empty = on_empty
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, observed: Any = None) -> MIC:
-        """Learn bases and consensus, and the clusters where n_clusters is given.
+    @property
+    def capabilities(self) -> Capabilities:
+        """Whole views may be missing; no entry may be negative."""
+        return Capabilities(missing="views", signed=False)
 
-        Parameters
-        ----------
-        X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, or DataFrames or SciPy sparse arrays
-            The views, samples in rows, no entry negative. A row of NaN is a missing view. DataFrames are aligned by
-            their index. Sparse views stay sparse.
-        y : ignored
-        observed : as X, of booleans, optional
-            True where a value was observed, instead of NaN: (n,), (n, 1) or (n, d) for each view.
-
-        Returns
-        -------
-        self
-        """
+    def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         self._check_parameters()
-        prepared = self._prepare(X, observed, nonnegative=True)
-        self._refuse_missing_entries(prepared.scaled)
-        views = [Filled.weighted(view) for view in prepared.scaled]
-        self._means = tuple(view.mean for view in views)
-        self._shares = tuple(float(view.presence().mean()) for view in prepared.scaled)
-        self._bases = self._run(views, *self._start(views, prepared.scaled))
+        prepared = self._prepare(views)
+        refuse_negative(prepared.used, "MIC")
+        refuse_negative(prepared.scaled, "MIC")
+        refuse_missing_entries(prepared.scaled, "MIC")
+        filled = [Filled.weighted(view) for view in prepared.scaled]
+        bases = self._run(filled, *self._start(filled, prepared.scaled))
         self._remember(X, prepared)
-        self._close(X, views, prepared)
+        self._close(X, filled, bases, prepared)
         self._warn()
-        return self
 
     def _check_parameters(self) -> None:
         for name in ("max_iter", "n_steps", "n_init"):
@@ -169,7 +159,7 @@ class MIC(LabelsMixin, BaseTransformer):
         for name in ("alpha", "beta", "tol"):
             check_scalar(getattr(self, name), name, Real, min_val=0)
 
-    def _start(self, views: list[Filled], scaled: Views) -> tuple[list[Array], list[Array]]:
+    def _start(self, views: list[Filled], scaled: Any) -> tuple[list[Array], list[Array]]:
         rank = self._rank(scaled)
         if not (isinstance(self.init, str) and self.init == "nmf"):
             return given_start(scaled, self.init, rank)
@@ -193,22 +183,27 @@ class MIC(LabelsMixin, BaseTransformer):
         self.n_iter_, self.converged_ = len(residuals), residuals[-1] < self.tol
         return tuple(bases)
 
-    def _close(self, X: Any, views: list[Filled], prepared: Prepared) -> None:
+    def _close(self, X: Any, views: list[Filled], bases: tuple[Array, ...], prepared: Prepared) -> None:
         """The exact embeddings of the samples with the bases at hand, and what follows from them."""
-        stacked = embed_views(views, self._bases, self.alpha, self.beta)
+        stacked = embed_views(views, bases, self.alpha, self.beta)
         embeddings = [stacked[v, :, :] for v in range(len(views))]
         target = consensus(views, embeddings)
-        self.objective_[-1] = objective(views, embeddings, self._bases, target, self.alpha, self.beta)
-        self.embedding_ = spread(target, prepared.kept)
-        self.view_embeddings_ = collect([spread(U, prepared.kept) for U in embeddings], X, self.view_names_in_)
-        self.bases_ = collect(self._bases, X, self.view_names_in_)
-        self._set_labels(prepared.kept)
-
-    def _embed_scaled(self, views: Views) -> Array:
-        self._refuse_missing_entries(views)
-        filled = [Filled.weighted(*known) for known in zip(views, self._means, self._shares, strict=True)]
-        stacked = embed_views(filled, self._bases, self.alpha, self.beta)
-        return consensus(filled, [stacked[v, :, :] for v in range(len(filled))])
+        self.objective_[-1] = objective(views, embeddings, bases, target, self.alpha, self.beta)
+        self.embedding_ = prepared.place(target)
+        self.view_embeddings_ = collect([prepared.place(U) for U in embeddings], X, self.view_names_in_)
+        self.bases_ = collect(bases, X, self.view_names_in_)
+        readout = MICReadout(
+            "MIC",
+            prepared.scaling,
+            bases,
+            self.on_empty,
+            prepared.fit_samples(target),
+            means=tuple(view.mean for view in views),
+            shares=tuple(float(view.presence().mean()) for view in prepared.scaled),
+            alpha=self.alpha,
+            beta=self.beta,
+        )
+        self._set_answers(readout, target, prepared)
 
     def _warn(self) -> None:
         if not self.converged_ and self.tol > 0:
@@ -216,11 +211,5 @@ class MIC(LabelsMixin, BaseTransformer):
                 f"MIC did not converge in {self.max_iter} rounds: the last changed the objective by "
                 f"{self.residuals_[-1]:.1e} (tol={self.tol:g}); increase max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.allow_nan = False  # a single view has no whole views to lack
-        return tags

@@ -3,16 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from jella.estimators.consensus.filled import Filled
-from jella.estimators.consensus.mic_steps import TINY
+from jella.estimators.consensus.mic_steps import TINY, consensus
 from jella.numerics.arrays import Array, at_least, namespace
 from jella.numerics.rows import row_blocks
+from jella.readout.base import Readout
+from jella.saving.kinds import register
+from jella.views import AnyViews
+from jella.views.checks import refuse_missing_entries
 
 #: a sample has settled when a step moves it by no more than this share of its length
 SETTLED = 1e-9
 #: most steps; some hundreds are usual
 MOST_STEPS = 10_000
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class MICReadout(Readout):
+    """The answers of MIC: the consensus of a new sample's embeddings in its views.
+
+    Attributes
+    ----------
+    means : tuple of arrays (d_v,)
+        Of the views of the fit, for samples that lack one.
+    shares : tuple of float
+        Of the samples that have each view: the weight of a mean.
+    alpha, beta : float
+        Parameters of the fit.
+    """
+
+    means: tuple[Array, ...] = ()
+    shares: tuple[float, ...] = ()
+    alpha: float = 0.0
+    beta: float = 0.0
+
+    def solve(self, views: AnyViews) -> Array:
+        """Each sample by itself."""
+        refuse_missing_entries(views, self.method)
+        filled = [Filled.weighted(*known) for known in zip(views, self.means, self.shares, strict=True)]
+        stacked = embed_views(filled, self.bases, self.alpha, self.beta)
+        return consensus(filled, [stacked[v, :, :] for v in range(len(filled))])
 
 
 def embed_views(views: Sequence[Filled], bases: Sequence[Array], alpha: float, beta: float) -> Array:

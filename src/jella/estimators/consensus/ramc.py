@@ -12,11 +12,12 @@ from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
-from jella.estimators.base import BaseMultiView
+from jella.estimators.base import BaseMultiView, Prepared
+from jella.estimators.capabilities import Capabilities
 from jella.estimators.consensus.graph_fit import Cut, connected_enough, fit_graph
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
-from jella.views import Views
+from jella.views import AnyViews
 
 #: number of clusters where none is given, as in scikit-learn
 DEFAULT_CLUSTERS = 8
@@ -95,8 +96,6 @@ class RAMC(ClusterMixin, BaseMultiView):
     # the method finds the weights of the views itself
     view_weights = None
 
-    _may_miss = "nothing"
-
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -118,25 +117,16 @@ class RAMC(ClusterMixin, BaseMultiView):
         self.on_empty = on_empty
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, observed: Any = None) -> RAMC:
-        """Find the graph and its components.
+    @property
+    def capabilities(self) -> Capabilities:
+        """Nothing may be missing."""
+        return Capabilities(missing="nothing")
 
-        Parameters
-        ----------
-        X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, or DataFrames or SciPy sparse arrays
-            The views, samples in rows, nothing missing. DataFrames are aligned by their index.
-        y : ignored
-        observed : as X, of booleans, optional
-            As in other estimators; only samples that lack everything may be hidden, under on_empty='drop'.
-
-        Returns
-        -------
-        self
-        """
+    def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         for name in ("n_neighbors", "n_init", "max_iter"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         check_scalar(self.tol, "tol", Real, min_val=0)
-        prepared = self._prepare(X, observed)
+        prepared = self._prepare(views)
         refuse_incomplete(prepared.scaled)
         n = prepared.scaled.n_samples
         k = min(DEFAULT_CLUSTERS, n) if self.n_clusters is None else int(self.n_clusters)
@@ -144,24 +134,21 @@ class RAMC(ClusterMixin, BaseMultiView):
         graphs, start, self.n_neighbors_ = connected_enough(values, k, self.n_neighbors)
         cut = fit_graph(graphs, start, k, max_iter=self.max_iter, tol=self.tol)
         self._remember(X, prepared)
-        self._set_fitted(cut, k, prepared.kept)
-        return self
+        self._set_fitted(cut, k, prepared)
 
-    def _set_fitted(self, cut: Cut, k: int, kept: np.ndarray) -> None:
+    def _set_fitted(self, cut: Cut, k: int, prepared: Prepared) -> None:
         self.view_weights_ = cut.weights
         self.residuals_ = cut.residuals
         self.n_iter_ = len(cut.residuals)
         self.converged_ = cut.reached
-        rows = np.flatnonzero(kept)
-        graph = cut.graph.tocoo()
-        ends = tuple(rows[along] for along in graph.coords)
-        self.affinity_ = sparse.csr_array((graph.data, ends), shape=(kept.size, kept.size))
+        graph, n = cut.graph.tocoo(), prepared.views.n_samples
+        ends = tuple(prepared.rows[along] for along in graph.coords)
+        self.affinity_ = sparse.csr_array((graph.data, ends), shape=(n, n))
         labels = cut.labels
         if not cut.reached:
             self._warn(cut, k)
             labels = kmeans(cut.vectors, k, self.n_init, self.random_state).labels_
-        self.labels_ = np.full(kept.size, -1, dtype=np.intp)
-        self.labels_[rows] = labels
+        self.labels_ = prepared.place(np.asarray(labels, dtype=np.intp))
 
     def _warn(self, cut: Cut, k: int) -> None:
         warnings.warn(
@@ -169,16 +156,11 @@ class RAMC(ClusterMixin, BaseMultiView):
             f"{cut.labels.max() + 1} (sum of the {k} lowest eigenvalues {cut.residuals[-1]:.1e}), so the labels are "
             "k-means on eigenvectors; increase max_iter, or change n_neighbors or n_clusters",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        return tags
 
-
-def refuse_incomplete(views: Views) -> None:
+def refuse_incomplete(views: AnyViews) -> None:
     """A graph needs the distances between all samples, in every view."""
     if views.n_samples < 2:
         raise ValueError("RAMC needs neighbours, but there is n_samples=1; pass more samples")

@@ -7,7 +7,7 @@ from typing import Any
 from jella.estimators.framework import BaseJELLA
 from jella.estimators.methods.docs import with_shared_docs
 from jella.numerics.arrays import Array, namespace
-from jella.problem.model import Problem
+from jella.problem.model import Data, Problem
 from jella.problem.terms import Alignment, NonNegative
 
 
@@ -54,7 +54,6 @@ class DAIMC(BaseJELLA):
     """
 
     _has_minimiser = False
-    _takes_chunks = True
 
     def __init__(
         self,
@@ -91,7 +90,7 @@ class DAIMC(BaseJELLA):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
+    def declare(self, data: Data) -> Problem:
         """Squared loss, alignment of the bases, W ≥ 0."""
         return Problem(
             basis=(Alignment(self.alpha, self.beta),), embedding=(NonNegative(),), normalise=unit_column_sums

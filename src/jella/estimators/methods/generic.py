@@ -8,7 +8,7 @@ from typing import Any
 from jella.estimators.framework import BaseJELLA
 from jella.estimators.methods.docs import with_shared_docs
 from jella.numerics.registry import concrete_subclasses
-from jella.problem.model import Problem
+from jella.problem.model import Data, Problem
 from jella.problem.terms import Loss, Term
 
 
@@ -42,8 +42,6 @@ class JELLA(BaseJELLA):
     >>> bool(model.fit(views).embedding_.min() >= 0)
     True
     """
-
-    _takes_chunks = True
 
     def __init__(
         self,
@@ -82,7 +80,7 @@ class JELLA(BaseJELLA):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
+    def declare(self, data: Data) -> Problem:
         """The loss and terms as given."""
         return Problem(
             loss=_resolve(self.loss, Loss, "loss"),

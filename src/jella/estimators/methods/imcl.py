@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from jella.estimators.base import Prepared
 from jella.estimators.framework import BaseJELLA
 from jella.estimators.methods.docs import with_shared_docs
-from jella.problem.model import Problem
+from jella.problem.model import Data, Problem
 from jella.problem.terms import L1, Box, LabelGraph, Linf1, NonNegative, Squared
 
 
@@ -93,27 +91,22 @@ class IMCL(BaseJELLA):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
-        """Half squared loss, U ≥ 0 with ℓ∞,1, 0 ≤ W ≤ 1 with ℓ1; the labels join in fit."""
+    def declare(self, data: Data) -> Problem:
+        """Half squared loss, U ≥ 0 with ℓ∞,1, 0 ≤ W ≤ 1 with ℓ1, and the graph of the labels where there are some."""
+        labelled = () if data.y is None else (LabelGraph(_labels(data).tolist(), self.beta),)
         return Problem(
             loss=Squared(0.5),
             basis=(NonNegative(), Linf1(self.alpha)),
-            embedding=(Box(0.0, 1.0), L1(self.gamma)),
+            embedding=(Box(0.0, 1.0), L1(self.gamma), *labelled),
         )
 
-    def _for_data(self, problem: Problem, prepared: Prepared, y: Any) -> Problem:
-        if y is None:
-            return problem
-        labels, kept = np.asarray(y), prepared.kept
-        if labels.shape != kept.shape or labels.dtype.kind not in "biuf" or np.any(labels != np.round(labels)):
-            raise ValueError(
-                f"Unknown label type: y must hold one whole number for each of the {kept.size} samples, -1 where the "
-                f"class is unknown, got shape {labels.shape} of {labels.dtype}"
-            )
-        graph = LabelGraph(labels[kept].astype(int), self.beta)
-        return replace(problem, embedding=(*problem.embedding, graph))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+def _labels(data: Data) -> np.ndarray:
+    """Known classes of the samples of the fit, -1 where unknown, checked."""
+    labels = np.asarray(data.y)
+    if labels.shape != (data.n_given,) or labels.dtype.kind not in "biuf" or np.any(labels != np.round(labels)):
+        raise ValueError(
+            f"Unknown label type: y must hold one whole number for each of the {data.n_given} samples, -1 where the "
+            f"class is unknown, got shape {labels.shape} of {labels.dtype}"
+        )
+    return labels[data.rows].astype(int)

@@ -6,7 +6,7 @@ from typing import Any
 
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.methods.docs import with_shared_docs
-from jella.problem.model import Problem
+from jella.problem.model import Data, Problem
 from jella.problem.terms import LearnedGraph, Ridge
 
 
@@ -51,8 +51,6 @@ class IMG(BaseClusterer):
     (200, 200)
     """
 
-    _holds_pairs = True
-
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -90,7 +88,7 @@ class IMG(BaseClusterer):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
+    def declare(self, data: Data) -> Problem:
         """Squared loss, ridge on the bases, learned graph on the embedding."""
         return Problem(basis=(Ridge(self.alpha),), embedding=(LearnedGraph(self.beta, self.gamma),))
 

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from jella.estimators.base import has_clusters
-from jella.estimators.embedding import DEFAULT_RANK
+from jella.estimators.base import DEFAULT_RANK, Prepared, has_clusters
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.methods.docs import with_shared_docs
 from jella.graphs.spectral import spectral_labels
 from jella.numerics.arrays import to_numpy
-from jella.problem.model import Problem
+from jella.problem.model import Data, Problem
 from jella.problem.terms import BlockDiagonal, Orthonormal
+from jella.readout.base import Readout
+from jella.readout.clusters import Clusters
 
 
 def _labels_from_embedding(self: IMLBDR) -> bool:
@@ -73,8 +74,6 @@ class IMLBDR(BaseClusterer):
     ((200, 200), (200, 10))
     """
 
-    _holds_pairs = True
-
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -116,7 +115,7 @@ class IMLBDR(BaseClusterer):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
+    def declare(self, data: Data) -> Problem:
         """Squared loss, block-diagonal term on the embedding, bases free or orthonormal."""
         if self.basis not in ("free", "orthonormal"):
             raise ValueError(f"basis must be 'free' or 'orthonormal', got {self.basis!r}")
@@ -149,8 +148,8 @@ class IMLBDR(BaseClusterer):
         """Lowest eigenvectors of the Laplacian of the affinity."""
         return self.result_.blocks.embedding_states[0].indicator
 
-    def _find_labels(self) -> np.ndarray:
+    def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
         if self.labels_from == "embedding":
-            return super()._find_labels()
+            return super()._find_clusters(readout, W, prepared)
         assert self.n_clusters is not None
-        return spectral_labels(to_numpy(self.affinity_), self.n_clusters, self.n_init, self.random_state)
+        return None, spectral_labels(to_numpy(self.affinity_), self.n_clusters, self.n_init, self.random_state)

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from jella.estimators.base import Prepared
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.methods.docs import with_shared_docs
-from jella.numerics.arrays import to_numpy
-from jella.problem.model import Problem
+from jella.problem.model import Data, Problem
 from jella.problem.terms import Indicator, SampleNorm
+from jella.readout.base import Readout
+from jella.readout.clusters import Clusters, IndicatorClusters
 
 
 @with_shared_docs
@@ -57,7 +59,6 @@ class IRMKMC(BaseClusterer):
     solver = "basic"
 
     _may_miss = "views"
-    _takes_chunks = True
 
     def __init__(
         self,
@@ -86,14 +87,9 @@ class IRMKMC(BaseClusterer):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
+    def declare(self, data: Data) -> Problem:
         """Norms of samples, and an indicator for an embedding."""
         return Problem(loss=SampleNorm(self.gamma), embedding=(Indicator(),))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False  # a single view has no whole views to lack
-        return tags
 
     @property
     def score(self) -> Any:
@@ -105,11 +101,5 @@ class IRMKMC(BaseClusterer):
         """Learned weight of each view."""
         return np.asarray(self.result_.blocks.loss_state.view_weights)
 
-    def _find_labels(self) -> np.ndarray:
-        return to_numpy(self.result_.blocks.embedding).argmax(axis=1)
-
-    def _learn_labels(self, W: np.ndarray) -> None:
-        """Nothing: the embedding is the clusters."""
-
-    def _nearest_clusters(self, W: np.ndarray) -> np.ndarray:
-        return np.where(np.isnan(W).any(axis=1), -1, np.nan_to_num(W).argmax(axis=1))
+    def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
+        return readout.label_by(IndicatorClusters(), prepared.scaled, W)

@@ -6,7 +6,7 @@ from typing import Any
 
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.methods.docs import with_shared_docs
-from jella.problem.model import Problem
+from jella.problem.model import Data, Problem
 
 
 @with_shared_docs
@@ -45,7 +45,6 @@ class MVLIV(BaseClusterer):
     """
 
     _labels_from_unit_rows = True
-    _takes_chunks = True
 
     def __init__(
         self,
@@ -78,6 +77,6 @@ class MVLIV(BaseClusterer):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
+    def declare(self, data: Data) -> Problem:
         """Squared loss, no term and no constraint on either block."""
         return Problem()

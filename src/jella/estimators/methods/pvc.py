@@ -6,7 +6,7 @@ from typing import Any
 
 from jella.estimators.framework import BaseJELLA
 from jella.estimators.methods.docs import with_shared_docs
-from jella.problem.model import Problem
+from jella.problem.model import Data, Problem
 from jella.problem.terms import L1, NonNegative
 
 
@@ -51,7 +51,6 @@ class PVC(BaseJELLA):
 
     _labels_from_unit_rows = True
     _has_minimiser = False
-    _takes_chunks = True
 
     def __init__(
         self,
@@ -86,11 +85,6 @@ class PVC(BaseJELLA):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
+    def declare(self, data: Data) -> Problem:
         """Squared loss, U ≥ 0, W ≥ 0 with an ℓ1 norm."""
         return Problem(basis=(NonNegative(),), embedding=(NonNegative(), L1(self.alpha)))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

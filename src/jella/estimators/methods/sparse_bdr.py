@@ -2,60 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-from scipy import sparse
 from sklearn.utils import check_scalar
 
-from jella.estimators.base import Prepared, spread
-from jella.estimators.embedding import DEFAULT_RANK
+from jella.estimators.base import DEFAULT_RANK
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.methods.docs import with_shared_docs
-from jella.graphs.cells import locality_order
-from jella.graphs.confirmed import confirmed_graph
-from jella.graphs.lending import lent_embedding, lent_residual
-from jella.graphs.neighbours import averaged, dense_nearest, nearest, neighbour_graph, symmetric_support
-from jella.graphs.spectral import choose_n_clusters, diffused_labels
+from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_kinds, clarity_weights
-from jella.numerics.arrays import Array, like, to_numpy
-from jella.numerics.kmeans import unit_rows
-from jella.problem.model import Blocks, Problem
-from jella.problem.residuals import ViewData
+from jella.numerics.sparse_arrays import neighbour_graph
+from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
-from jella.solve.embed import embed
-from jella.solve.plan import Plan
-from jella.solve.result import Result
-from jella.solve.samples import SamplesLostError
-from jella.views import Views
+from jella.views import AnyViews
 from jella.views.scaling import Scaling
 
-#: from this many samples on they are put in order before the sweeps
-ORDERED = 20_000
-#: and by their place after so many averagings over their neighbours, which brings those closer
-AVERAGED = 3
-#: components a cluster, and the fewest, where the number of components is not given
-COMPONENTS_A_CLUSTER, FEWEST_COMPONENTS = 2, 10
-#: but at most one component for so many features: a rank near the number of features completes nothing
-FEATURES_A_COMPONENT = 3
-#: attributes with a row a sample of the fit
-OF_SAMPLES = (
-    "_scaled",
-    "_neighbours",
-    "_near",
-    "_unit_rows",
-    "_kept_labels",
-    "_problem",
-    "graph_",
-    "result_",
-    "embedding_",
-    "labels_",
-)
+#: components per cluster, and the fewest, where the number of components is not given
+COMPONENTS_PER_CLUSTER, FEWEST_COMPONENTS = 2, 10
+#: but at most one component per this many features: a rank near the number of features completes nothing
+FEATURES_PER_COMPONENT = 3
 
 
 @with_shared_docs
@@ -117,11 +84,9 @@ class SparseBDR(BaseClusterer):
     ((300,), (300, 20))
     """
 
-    _takes_chunks = True
     _chooses_n_clusters = True
-    #: stopping early is meant
-    _has_minimiser = False
-    _scaled: Any
+    _orders_samples = True
+    _has_minimiser = False  # stopping early is meant
 
     def __init__(
         self,
@@ -164,172 +129,39 @@ class SparseBDR(BaseClusterer):
         self.callback = callback
         self.random_state = random_state
 
-    def declare(self) -> Problem:
-        """Squared loss, orthonormal bases, ridge; the fit adds the block-diagonal term on the data's neighbours."""
-        return Problem(basis=(Orthonormal(),), embedding=(Ridge(self.ridge),))
+    def declare(self, data: Data) -> Problem:
+        """Squared loss, orthonormal bases, a ridge, and the block-diagonal term on the neighbours of the data."""
+        check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
+        _, neighbours = nearest(data.views, self.n_neighbors)
+        support = Support.averaging(symmetric_support(neighbour_graph(neighbours)))
+        term = SparseBlockDiagonal(support, self.n_blocks, alpha=self.alpha, beta=self.beta, gamma=self.gamma)
+        return Problem(
+            basis=(Orthonormal(),),
+            embedding=(Ridge(self.ridge), term),
+            neighbours=neighbours,
+            order=partial(sweep_order, neighbours),
+        )
 
-    def _blocks(self) -> int:
+    @property
+    def n_blocks(self) -> int:
+        """Number of groups that the block-diagonal term looks for."""
         return self.n_clusters or self.n_components or DEFAULT_RANK
 
-    def _learn_scaling(self, views: Views) -> Scaling:
-        automatic = isinstance(self.scale, str) and self.scale == "auto"
-        kinds = choose_kinds(views) if automatic else self.scale
+    def _learn_scaling(self, views: AnyViews) -> Scaling:
+        kinds = choose_kinds(views) if isinstance(self.scale, str) and self.scale == "auto" else self.scale
         weights = self.view_weights
         if isinstance(weights, str) and weights == "auto":
             alone = len(views) == 1
-            weights = None if alone else clarity_weights(Scaling.learn(views, kinds).apply(views), self._blocks())
+            weights = None if alone else clarity_weights(Scaling.learn(views, kinds).apply(views), self.n_blocks)
         return Scaling.learn(views, kinds, weights)
 
-    def _rank(self, views: Views) -> int:
+    def _rank(self, views: AnyViews) -> int:
         if self.n_components is not None:
             return super()._rank(views)
-        most = max(views.n_features // FEATURES_A_COMPONENT, 1)
-        return min(max(COMPONENTS_A_CLUSTER * self._blocks(), FEWEST_COMPONENTS), views.n_samples, most)
-
-    def _for_data(self, problem: Problem, prepared: Prepared, y: Any) -> Problem:
-        check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
-        self._scaled, self._layout = prepared.scaled, getattr(prepared.views, "layout", ())
-        _, self._neighbours = nearest(prepared.scaled, self.n_neighbors)
-        self.graph_ = neighbour_graph(self._neighbours)
-        support = Support.averaging(symmetric_support(self.graph_))
-        term = SparseBlockDiagonal(support, self._blocks(), alpha=self.alpha, beta=self.beta, gamma=self.gamma)
-        return replace(problem, embedding=(*problem.embedding, term))
-
-    def _sweeps(self, problem: Problem, plan: Plan, views: Views, start: Blocks) -> Result:
-        """Sweeps over many samples go with near samples next to each other, so that products stay in the cache."""
-        if views.n_samples <= ORDERED or start.embedding_states or not isinstance(start.embedding, np.ndarray):
-            result = super()._sweeps(problem, plan, views, start)
-            *states, state = result.blocks.embedding_states
-            return replace(result, blocks=replace(result.blocks, embedding_states=(*states, state.on_host())))
-        order = locality_order(averaged(start.embedding, self.graph_, AVERAGED))
-        *others, term = problem.embedding
-        assert isinstance(term, SparseBlockDiagonal)
-        ordered = replace(problem, embedding=(*others, term.take(order)))
-        moved = replace(start, embedding=start.embedding[order])
-        result = super()._sweeps(ordered, plan, views.in_order(order), moved)
-        back = np.argsort(order)
-        *states, state = result.blocks.embedding_states
-        blocks = replace(
-            result.blocks, embedding=result.blocks.embedding[back], embedding_states=(*states, state.take(back))
-        )
-        return replace(result, blocks=blocks)
-
-    def _filled_from(self) -> Any:
-        return self.graph_
+        most = max(views.n_features // FEATURES_PER_COMPONENT, 1)
+        return min(max(COMPONENTS_PER_CLUSTER * self.n_blocks, FEWEST_COMPONENTS), views.n_samples, most)
 
     @property
     def affinity_(self) -> Any:
         """Affinity of the samples that were kept."""
         return self.result_.blocks.embedding_states[-1].affinity
-
-    def _set_fitted(self, X: Any, problem: Problem, result: Result, kept: np.ndarray) -> None:
-        super()._set_fitted(X, problem, result, kept)
-        W = result.blocks.embedding
-        if result.lost:
-            self.embedding_ = spread(W, kept)
-            return
-        self._unit_rows = unit_rows(to_numpy(W))
-        _, self._near = dense_nearest(self._unit_rows, self.n_neighbors)
-        donors = np.concatenate([self._neighbours, self._near], axis=1)
-        shown = lent_embedding(self._scaled, W, donors, self._scaled, self._bases, in_turn=True)
-        self.embedding_ = spread(shown, kept)
-
-    def _set_lazy(self, X: Any, observed: Any, result: Result, prepared: Prepared) -> None:
-        """The embedding is in memory; labels come from it there, before users see both in chunks."""
-        if result.lost:
-            raise SamplesLostError(
-                f"{result.lost}: the fit ended after {result.n_iter} sweeps; the model has the bases and the embedding "
-                "of the last one; fit with warm_start=True to go on from there"
-            )
-
-    def _set_labels(self, kept: np.ndarray) -> None:
-        super()._set_labels(kept)
-        if not isinstance(self._scaled, Views):
-            from jella.distributed.model import in_chunks
-
-            self.embedding_ = in_chunks(self.embedding_, self._layout)
-            self.labels_ = in_chunks(self.labels_, self._layout)
-
-    def _find_labels(self) -> np.ndarray:
-        if self.n_clusters is None:
-            directed = neighbour_graph(self._near)
-            self.cluster_path_ = choose_n_clusters(directed + directed.T)
-        self.n_clusters_ = self.cluster_path_.n_clusters if self.n_clusters is None else self.n_clusters
-        weights = [scale.root_weight**2 for scale in self.scaling_.scales]
-        W = self.result_.blocks.embedding
-        graph = confirmed_graph(self._near, self._scaled, W, self._bases, weights, self.n_neighbors)
-        self._kept_labels = diffused_labels(graph, self.n_clusters_, self.n_init, self.random_state)
-        return self._kept_labels
-
-    def _without_samples(self) -> SparseBDR:
-        """A copy without what it has of the samples of the fit."""
-        light = copy(self)
-        for name in OF_SAMPLES:
-            if name in vars(light):
-                delattr(light, name)
-        light.callback = None  # it is of the fit, and may not travel
-        return light
-
-    def _nearest_clusters(self, W: np.ndarray) -> np.ndarray:
-        """The label that most of a row's neighbours in the fit have, -1 for rows of NaN."""
-        labels = np.full(W.shape[0], -1, dtype=np.intp)
-        known = ~np.isnan(W).any(axis=1)
-        if known.any():
-            _, found = dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(W[known]))
-            votes = np.eye(self.n_clusters_)[self._kept_labels[found]].sum(axis=1)
-            labels[known] = votes.argmax(axis=1)
-        return labels
-
-    def _shown(self, views: Views) -> Array:
-        """The embedding of the samples with what they lack lent by samples of the fit."""
-        kept = self._kept(views)
-        if not kept.any():
-            return self._embed(views)
-        used = self.scaling_.apply(views if kept.all() else views.take(kept))
-        W = self._embed_scaled(used)
-        _, near = dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
-        _, alike = nearest(self._scaled, self.n_neighbors, queries=used)
-        donors = np.concatenate([alike, near], axis=1)
-        return spread(lent_embedding(used, W, donors, self._scaled, self._bases), kept)
-
-    def _expected(self, W: Array) -> Callable[[int, np.ndarray | None], Array]:
-        """The model's value and what it leaves out of the sample's neighbours."""
-        return self._expected_near(W, self._neighbours_of(W), self._scaled, self.result_.blocks.embedding)
-
-    def _neighbours_of(self, W: Array) -> sparse.csr_array:
-        """Ones at the neighbours that embeddings (m, r) have among the samples of the fit, (m, n)."""
-        known = ~np.isnan(to_numpy(W)).any(axis=1)
-        found = np.full((known.size, min(self.n_neighbors, self._unit_rows.shape[0])), -1)
-        if known.any():
-            queries = unit_rows(to_numpy(W)[known])
-            found[known] = dense_nearest(self._unit_rows, found.shape[1], queries=queries)[1]
-        lines, places = np.nonzero(found >= 0)
-        ones = np.ones(lines.size, dtype=self._unit_rows.dtype)
-        return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, self._unit_rows.shape[0]))
-
-    def _expected_near(
-        self, W: Array, near: sparse.csr_array, lenders: Views, fitted: Array
-    ) -> Callable[[int, np.ndarray | None], Array]:
-        expected = super()._expected(W)
-
-        def with_residual(v: int, rows: np.ndarray | None) -> Array:
-            plain = expected(v, rows)
-            chosen = near if rows is None else near[rows]
-            return plain + like(lent_residual(lenders[v], fitted, chosen, self._bases[v]), plain)
-
-        return with_residual
-
-    def _embed_scaled(self, views: Views) -> Array:
-        """What the observed values tell, pulled to the mean of the neighbours in the fit."""
-        _, found = nearest(self._scaled, self.n_neighbors, queries=views)
-        near = to_numpy(self.result_.blocks.embedding)[found]
-        there = (found >= 0)[:, :, None]
-        mean = np.where(there, near, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-        anchor = like(mean, self._bases[0])
-        pull = Ridge(self.alpha + self.ridge)
-        pulled = replace(self._problem, embedding=(pull,))
-        return views.gathered(partial(_embedded, self._bases, pulled), views.cut(pull.ridge * anchor))
-
-
-def _embedded(bases: Sequence[Array], problem: Problem, views: Views, towards: Array) -> Array:
-    return embed([ViewData(view) for view in views], bases, problem, towards=towards)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from jella.numerics.arrays import Array
 from jella.problem.terms.part import Part
 
@@ -46,6 +48,8 @@ class Term(Part, ABC):
     stacked: ClassVar[bool] = False
     #: enters its block through `linear` alone, as a bound that touches it at the current block
     linearises: ClassVar[bool] = False
+    #: keeps n × n matrices
+    pairs: ClassVar[bool] = False
     #: order in which proxes of several terms are applied
     order: ClassVar[int] = 9
 
@@ -56,6 +60,11 @@ class Term(Part, ABC):
     @property
     def ridge(self) -> float:
         """Weight of ‖B‖² that the term adds, 0 for most."""
+        return 0.0
+
+    @property
+    def pull(self) -> float:
+        """Weight with which the term draws a new row to the mean of its neighbours, 0 for most."""
         return 0.0
 
     def linear(self, B: Array, state: Any) -> Array | None:
@@ -80,6 +89,20 @@ class Term(Part, ABC):
 
     def rescaled(self, state: Any, factors: Array) -> Any:
         """State that goes with the columns of B multiplied by positive factors (r,)."""
+        return state
+
+    def at_rest(self, state: Any) -> Any:
+        """State as a result keeps it after the solve."""
+        return state
+
+    def take(self, rows: np.ndarray) -> Term:
+        """The term with the rows of B in another order."""
+        if not self.separable:
+            raise NotImplementedError(f"{self.name} relates rows and does not say how it follows another order of them")
+        return self
+
+    def take_state(self, state: Any, rows: np.ndarray) -> Any:
+        """The state with the rows of B in another order."""
         return state
 
 

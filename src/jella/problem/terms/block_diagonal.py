@@ -64,6 +64,8 @@ class BlockDiagonal(Coupling):
         Most steps of the eigensolver in a sweep; it goes on from the last one's vectors. At least 60 at first.
     """
 
+    pairs = True
+
     def __init__(
         self,
         n_blocks: int = 2,

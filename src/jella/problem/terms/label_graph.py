@@ -29,6 +29,8 @@ class LabelGraph(Term):
 
     separable, linearises = False, True
 
+    pairs = True
+
     def __init__(self, labels: Sequence[int] = (), weight: float = 1.0) -> None:
         self.labels = tuple(int(label) for label in labels)
         self.weight = positive(weight, "LabelGraph weight")

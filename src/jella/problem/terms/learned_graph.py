@@ -24,6 +24,8 @@ class LearnedGraph(Coupling):
         Weights of the smoothness and of the spread; positive.
     """
 
+    pairs = True
+
     def __init__(self, beta: float = 1.0, gamma: float = 100.0) -> None:
         self.beta, self.gamma = positive(beta, "LearnedGraph beta"), positive(gamma, "LearnedGraph gamma")
 

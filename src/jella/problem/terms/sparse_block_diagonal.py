@@ -48,11 +48,26 @@ class SparseBlockDiagonal(BlockDiagonal):
         self.support = support
         self._moved: tuple[Any, Support] | None = None
 
+    pairs = False
+
+    @property
+    def pull(self) -> float:
+        """The weight of the self-expression."""
+        return self.alpha
+
     def take(self, rows: np.ndarray) -> SparseBlockDiagonal:
         """The term with the samples in another order."""
         other = copy(self)
         other.support, other._moved = self.support.take(rows), None
         return other
+
+    def take_state(self, state: BlockState, rows: np.ndarray) -> BlockState:
+        """The state with the samples in another order."""
+        return state.take(rows)
+
+    def at_rest(self, state: BlockState) -> BlockState:
+        """The state with its sparse matrices as SciPy has them."""
+        return state.on_host()
 
     def start(self, B: Array) -> BlockState:
         """B = P = the starting weights, and no F yet."""

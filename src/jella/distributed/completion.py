@@ -1,0 +1,94 @@
+"""Completed views of samples in chunks: lazy collections, in the chunks that came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask
+import numpy as np
+from scipy import sparse
+
+from jella.distributed.by_chunk import ByChunk
+from jella.distributed.fetch import named
+from jella.distributed.lending import lacks_something
+from jella.distributed.read import Source
+from jella.distributed.scheduler import n_threads
+from jella.distributed.store import opened
+from jella.distributed.views import ChunkedViews, as_is
+from jella.readout.base import Readout
+from jella.readout.completion import complete_views
+from jella.readout.neighbours import NeighbourReadout
+from jella.views import Schema, read_views, write_views
+from jella.views.frames import is_frame
+from jella.views.read import split
+from jella.views.write import put_back
+
+
+@complete_views.register
+def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema) -> Any:
+    """As in memory, when it is asked for. DataFrames come back on all samples, with floating columns."""
+    source: Source = views.source
+    chunks = _by_readout(readout, source) if readout.in_memory else _with_donors(readout, views, source)
+    _, raws = split(X, schema)
+    frame = next((raw for raw in raws if raw is not None and is_frame(raw)), None)
+    written = []
+    for v, name in enumerate(source.names):
+        parts = tuple(chunk[name] for chunk in chunks)
+        if frame is None:
+            kind = raws[v].dtype if raws[v] is not None and raws[v].dtype.kind == "f" else source.dtype
+            written.append(ByChunk(parts, source.lengths, source.widths[v], kind).lazy(source.layout))
+        else:
+            written.append(_lazy_frame(parts, source, v))
+    return put_back(written, X, source.names)
+
+
+def _by_readout(readout: Readout, source: Source) -> tuple[Any, ...]:
+    """Chunks that the readout, sent to each worker, completes."""
+    light, call = as_is(readout), dask.delayed(_complete, pure=False)
+    return tuple(call(light, views, masks, source.schema) for views, masks, _ in source.chunks())
+
+
+def _complete(readout: Readout, X: dict[str, Any], masks: Any, schema: Schema) -> dict[str, Any]:
+    return complete_views(read_views(X, masks, schema), X, readout, schema)
+
+
+def _with_donors(readout: Any, views: ChunkedViews, source: Source) -> tuple[Any, ...]:
+    """Chunks completed with values of the fit: donors are found now, what they give is fetched when asked for."""
+    W = readout.embed(views)
+    lacking = views.gather(lacks_something)
+    near = sparse.csr_array(sparse.diags_array(lacking.astype(W.dtype)) @ readout.neighbours_of(W))
+    near.eliminate_zeros()
+    light, call = as_is(readout.without_samples()), dask.delayed(_complete_near, pure=False)
+    chunks, at_once, lenders, own = [], n_threads(), readout.samples, readout.known.own
+    for number, ((X, masks, first), length) in enumerate(zip(source.chunks(), source.lengths, strict=True)):
+        lenders = lenders if number % at_once else readout.samples.read_again()
+        asked = near[first : first + length]
+        wanted = named(asked.indices)
+        rows = as_is((W[first : first + length], asked[:, wanted], own[wanted]))
+        chunks.append(call(light, X, masks, source.schema, rows, lenders.delayed_rows(wanted)))
+    return tuple(chunks)
+
+
+def _complete_near(
+    readout: NeighbourReadout, X: dict[str, Any], masks: Any, schema: Schema, rows: tuple[Any, ...], lenders: Any
+) -> dict[str, Any]:
+    W, near, own = rows
+    views = read_views(X, masks, schema)
+    expected = readout.expect_near(W, near, opened(lenders), own)
+    return write_views(X, views, readout.in_units(views, expected), schema)
+
+
+def _lazy_frame(parts: tuple[Any, ...], source: Source, v: int) -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    index = source.sample_names[:0]
+    meta = pd.DataFrame(np.empty((0, source.widths[v])), index=index, columns=source.columns[v], dtype=source.dtype)
+    typed = dask.delayed(_typed, pure=False)
+    return dd.from_delayed([typed(part, meta) for part in parts], meta=meta, verify_meta=False)
+
+
+def _typed(frame: Any, meta: Any) -> Any:
+    frame = frame[list(frame.columns)]
+    frame.columns = meta.columns
+    return frame.astype(meta.dtypes.iloc[0])

@@ -1,0 +1,70 @@
+"""What a method can do: one record, from which tags, refusals, `jella methods` and the checks of Dask come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from jella.problem import Problem
+from jella.problem.model import Data
+from jella.solve.plan import choose_update
+from jella.views import View, Views
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a method takes and holds.
+
+    Attributes
+    ----------
+    missing : {'entries', 'views', 'nothing'}
+        What may be missing: views and single entries, whole views only, or nothing.
+    signed : bool
+        Takes negative values.
+    pairs : bool
+        Holds n × n matrices.
+    not_in_chunks : str or None
+        Why it cannot fit samples in chunks (Dask), in words; None where it can.
+    chooses_n_clusters : bool
+        Finds the number of clusters where none is given.
+    """
+
+    missing: str = "entries"
+    signed: bool = True
+    pairs: bool = False
+    not_in_chunks: str | None = "relates samples to each other"
+    chooses_n_clusters: bool = False
+
+    @classmethod
+    def of(cls, problem: Problem, chooses_n_clusters: bool = False) -> Capabilities:
+        """What a declared problem takes and holds."""
+        return cls(
+            missing="entries" if problem.loss.allows_entries else "views",
+            signed=not problem.needs_nonnegative_data,
+            pairs=any(term.pairs for term in problem.embedding),
+            not_in_chunks=_why_not_in_chunks(problem),
+            chooses_n_clusters=chooses_n_clusters,
+        )
+
+
+@cache
+def probe() -> Data:
+    """A few samples of two views, to see what a method declares."""
+    rng = np.random.default_rng(0)
+    complete = np.ones((1, 1), dtype=bool)
+    views = Views(tuple(View(name, rng.uniform(0.1, 1.0, (4, 3)), complete) for name in ("a", "b")))
+    return Data(views, None, np.arange(4), 4)
+
+
+def _why_not_in_chunks(problem: Problem) -> str | None:
+    """Terms must take samples one by one, or relate them through few neighbours, which the client can hold."""
+    for term in problem.embedding:
+        if term.pairs:
+            return f"has {term.name}, which relates all samples to each other"
+    update = choose_update(problem.embedding, "embedding")
+    if problem.is_separable and not update.by_row:
+        names = " with ".join(term.name for term in problem.embedding)
+        return f"has {names}, which {update.name} solves for all samples together"
+    return None

@@ -1,0 +1,196 @@
+"""How a fitted model answers for samples, those of its fit and new ones: embedding, labels, expected values."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from jella.numerics.arrays import Array, like, take_rows, to_numpy
+from jella.readout.clusters import Clusters, KMeansClusters
+from jella.views import AnyViews, Views
+from jella.views.checks import kept_samples
+from jella.views.fingerprints import find_prints, fingerprints
+from jella.views.scaling import Scaling
+
+#: position of a view, rows wanted (None: all) -> values in the scale of the model
+Expected: TypeAlias = Callable[[int, np.ndarray | None], Array]
+
+#: k-means on samples in chunks sees about this many of them
+CLUSTERED = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class FitSamples:
+    """The samples of a fit, by which a model recognises them.
+
+    A sample is one of the fit if it has the same values and the same holes. Then its answers are those of the fit.
+
+    Attributes
+    ----------
+    prints : uint64 array (m,)
+        Fingerprints of their values, in the user's units.
+    places : int array (m,)
+        Where they stood among the samples that were given to the fit.
+    own, shown : arrays (m, r)
+        The embedding that the model computes with, and the one that users see.
+    labels : int array (m,) or None
+    """
+
+    prints: np.ndarray
+    places: np.ndarray
+    own: Array
+    shown: Array
+    labels: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Readout(ABC):
+    """What a fitted model answers; estimators, reports, files and Dask ask it and nothing else.
+
+    Attributes
+    ----------
+    method : str
+        Name of the estimator, for messages.
+    scaling : Scaling
+    bases : tuple of arrays (d_v, r)
+    on_empty : {'raise', 'drop'}
+        A sample without any observed value: an error, or a row of NaN and the label -1.
+    known : FitSamples or None
+        The samples of the fit; None where the fit treats each sample by itself, as `solve` does.
+    clusters : Clusters or None
+    """
+
+    method: str
+    scaling: Scaling
+    bases: tuple[Array, ...]
+    on_empty: str = "raise"
+    known: FitSamples | None = None
+    clusters: Clusters | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of components r."""
+        return int(self.bases[0].shape[1])
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether everything that the model needs for an answer is in memory."""
+        return True
+
+    @abstractmethod
+    def solve(self, views: AnyViews) -> Array:
+        """The embedding (n, r) of new samples, scaled, each with something observed."""
+
+    # answers for samples in the user's units, in memory or in chunks
+
+    def embed(self, views: AnyViews) -> Any:
+        """The embedding (n, r) that the model computes with."""
+        return self._each(views, self._embed, self.width)
+
+    def present(self, views: AnyViews) -> Any:
+        """The embedding (n, r) that users see."""
+        return self._each(views, self._present, self.width)
+
+    def assign(self, views: AnyViews) -> Any:
+        """The cluster of each sample, (n,)."""
+        return self._each(views, self._assign, None, dtype=np.dtype(np.intp))
+
+    def expect(self, W: Array) -> Expected:
+        """The values that the model expects of samples with embeddings (n, r), in its own scale."""
+        return lambda v, rows: (W if rows is None else W[rows, :]) @ self.bases[v].T
+
+    def in_units(self, views: Views, expected: Expected) -> Expected:
+        """Expected values of samples in the user's units."""
+        norms = self.scaling.scale_of(views)
+
+        def estimate(v: int, rows: np.ndarray | None) -> Array:
+            of_rows = norms if rows is None or norms is None else norms[rows]
+            return self.scaling.invert(expected(v, rows), v, of_rows)
+
+        return estimate
+
+    # clusters
+
+    def find_clusters(
+        self, views: AnyViews, W: Any, n_clusters: int | None, n_init: int, random_state: Any, *, unit: bool
+    ) -> tuple[Clusters, Any]:
+        """The clusters of the samples of the fit, and their labels (m,).
+
+        Parameters
+        ----------
+        views : AnyViews
+            The samples of the fit, scaled.
+        W : array (m, r), divided as the samples are
+        unit : bool
+            Compare rows at unit norm.
+        """
+        assert n_clusters is not None
+        some = views.gather(_second, W, at_most=CLUSTERED)
+        return self.label_by(KMeansClusters.of(some, n_clusters, n_init, random_state, unit=unit), views, W)
+
+    @staticmethod
+    def label_by(clusters: Clusters, views: AnyViews, W: Any) -> tuple[Clusters, Any]:
+        """Clusters, and the labels (m,) that they give the samples of the fit."""
+        return clusters, views.map_rows(partial(_labelled, clusters), None, W, dtype=np.dtype(np.intp))
+
+    def with_clusters(self, clusters: Clusters | None, labels: Any) -> Readout:
+        """The same readout, with clusters."""
+        known = None if self.known is None else replace(self.known, labels=to_numpy(labels))
+        return replace(self, clusters=clusters, known=known)
+
+    def without_samples(self) -> Readout:
+        """The same readout, which takes every sample for a new one."""
+        return replace(self, known=None)
+
+    # one sample by itself, or all together where they are in memory
+
+    def _each(self, views: AnyViews, function: Callable[..., Array], width: int | None, **kind: Any) -> Any:
+        return views.map_rows(function, width, **kind)
+
+    def _embed(self, views: AnyViews) -> Array:
+        return self._answer(views, None if self.known is None else self.known.own, self.solve, np.nan)
+
+    def _present(self, views: AnyViews) -> Array:
+        return self._embed(views)
+
+    def _assign(self, views: AnyViews) -> np.ndarray:
+        clusters, known = self.clusters, self.known
+        assert clusters is not None
+        return self._answer(
+            views, None if known is None else known.labels, lambda new: clusters.assign(to_numpy(self.solve(new))), -1
+        )
+
+    def _answer(self, views: AnyViews, known: Array | None, new: Callable[[AnyViews], Array], nothing: float) -> Array:
+        """A row for each sample: of the fit as it was found, for new samples by a function of their scaled views."""
+        kept = kept_samples(views, self.on_empty)
+        found = np.full(kept.size, -1, dtype=np.intp)
+        if self.known is not None and known is not None:
+            found[kept] = find_prints(views.gather(fingerprints)[kept], self.known.prints)
+        fresh = kept & (found < 0)
+        if fresh.all():
+            return new(self.scaling.apply(views))
+        if (found >= 0).all():
+            return take_rows(known, found)
+        rows = new(self.scaling.apply(views.take(fresh))) if fresh.any() else None
+        example = known if rows is None else rows
+        if example is None:
+            example = np.empty((0, self.width), dtype=to_numpy(self.bases[0][:1, :1]).dtype)
+        full = np.full((kept.size, *example.shape[1:]), nothing, dtype=to_numpy(example[:1]).dtype)
+        if rows is not None:
+            full[fresh] = to_numpy(rows)
+        if known is not None:
+            full[found >= 0] = to_numpy(known)[found[found >= 0]]
+        return full if isinstance(example, np.ndarray) else like(full, example)
+
+
+def _second(views: Views, W: Array) -> np.ndarray:
+    return to_numpy(W)
+
+
+def _labelled(clusters: Clusters, views: Views, W: Array) -> np.ndarray:
+    return clusters.assign(to_numpy(W))

@@ -1,0 +1,21 @@
+"""Completed views: what a readout expects, written into the user's own containers."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from jella.readout.base import Readout
+from jella.views import Schema, write_views
+
+
+@singledispatch
+def complete_views(views: Any, X: Any, readout: Readout, schema: Schema) -> Any:
+    """X with its missing values filled in, in the same container and the user's units.
+
+    Parameters
+    ----------
+    views : Views
+        What was read from X, in memory; other kinds of views register their own way.
+    """
+    return write_views(X, views, readout.in_units(views, readout.expect(readout.embed(views))), schema)

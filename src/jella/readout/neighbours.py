@@ -1,0 +1,182 @@
+"""The answers of a model that relates samples: new ones are placed by their neighbours among those of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from jella.graphs.confirmed import confirmed_graph
+from jella.graphs.lending import lent_embedding, lent_residual
+from jella.graphs.neighbours import dense_nearest, nearest
+from jella.graphs.spectral import choose_n_clusters, diffused_labels
+from jella.numerics.arrays import Array, like, to_numpy
+from jella.numerics.kmeans import unit_rows
+from jella.numerics.sparse_arrays import neighbour_graph
+from jella.problem import Problem
+from jella.problem.residuals import ViewData
+from jella.problem.terms import Ridge
+from jella.readout.base import Expected, FitSamples
+from jella.readout.clusters import Clusters, NeighbourClusters
+from jella.readout.low_rank import LowRankReadout
+from jella.solve.embed import embed
+from jella.views import AnyViews, Views
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourReadout(LowRankReadout):
+    """Answers of a model that keeps the samples of its fit.
+
+    What a model expects varies less than what is observed, so its own embedding shows which views a sample lacks.
+    Users see the embedding of samples that are completed with values of their neighbours instead.
+
+    Attributes
+    ----------
+    samples : AnyViews
+        The samples of the fit, scaled, in the order of `known`.
+    near : int array (m, q)
+        Neighbours of each of them in the embedding.
+    n_neighbors : int
+    pull : float
+        Weight of the squared distance of a new sample to the mean of its neighbours.
+    """
+
+    samples: AnyViews = field(default_factory=lambda: Views(()))
+    near: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
+    n_neighbors: int = 10
+    pull: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        readout: LowRankReadout,
+        samples: AnyViews,
+        neighbours: np.ndarray,
+        pull: float,
+        prints: np.ndarray,
+        places: np.ndarray,
+        W: Array,
+    ) -> NeighbourReadout:
+        """A readout with the samples of its fit.
+
+        Parameters
+        ----------
+        readout : LowRankReadout
+            What needs no samples.
+        samples : AnyViews
+            The m samples of the fit, scaled.
+        neighbours : int array (m, q)
+            Neighbours of each sample in the data.
+        pull : float
+        prints, places, W
+            As in FitSamples; W is the model's own embedding.
+        """
+        q = max(neighbours.shape[1], 1)
+        _, near = dense_nearest(unit_rows(to_numpy(W)), q)
+        donors = np.concatenate([neighbours, near], axis=1)
+        shown = lent_embedding(samples, samples, W, donors, readout.bases, in_turn=True)
+        parts = {one.name: getattr(readout, one.name) for one in fields(readout)}
+        parts["known"] = FitSamples(prints, places, W, shown)
+        return cls(**parts, samples=samples, near=near, n_neighbors=q, pull=pull)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the samples of the fit are in memory."""
+        return isinstance(self.samples, Views)
+
+    @property
+    def _fit(self) -> FitSamples:
+        assert self.known is not None
+        return self.known
+
+    @cached_property
+    def _unit_rows(self) -> np.ndarray:
+        return unit_rows(to_numpy(self._fit.own))
+
+    def solve(self, views: AnyViews) -> Array:
+        """What the observed values say, drawn to the mean of the neighbours in the fit."""
+        _, found = nearest(self.samples, self.n_neighbors, queries=views)
+        close = to_numpy(self._fit.own)[found]
+        there = (found >= 0)[:, :, None]
+        mean = like(np.where(there, close, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1), self.bases[0])
+        drawn = replace(self.problem, embedding=(Ridge(self.pull),))
+        return views.gather(partial(_drawn, self.bases, drawn), views.cut(self.pull * mean))
+
+    def expect(self, W: Array) -> Expected:
+        """The product, and what it leaves out of a sample's neighbours in the fit."""
+        return self.expect_near(W, self.neighbours_of(W), self.samples, self._fit.own)
+
+    def neighbours_of(self, W: Array) -> sparse.csr_array:
+        """Ones at the neighbours that embeddings (n, r) have among the samples of the fit, (n, m); none for NaN."""
+        rows = self._unit_rows
+        known = ~np.isnan(to_numpy(W)).any(axis=1)
+        found = np.full((known.size, min(self.n_neighbors, rows.shape[0])), -1)
+        if known.any():
+            found[known] = dense_nearest(rows, found.shape[1], queries=unit_rows(to_numpy(W)[known]))[1]
+        lines, places = np.nonzero(found >= 0)
+        ones = np.ones(lines.size, dtype=rows.dtype)
+        return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, rows.shape[0]))
+
+    def expect_near(self, W: Array, near: sparse.csr_array, lenders: AnyViews, own: Array) -> Expected:
+        """As `expect`, with the neighbours given: ones at rows of the lenders, whose own embedding is given too."""
+        plain = super().expect(W)
+
+        def with_residual(v: int, rows: np.ndarray | None) -> Array:
+            values = plain(v, rows)
+            chosen = near if rows is None else near[rows]
+            return values + like(lent_residual(lenders[v], own, chosen, self.bases[v]), values)
+
+        return with_residual
+
+    def find_clusters(
+        self, views: AnyViews, W: Any, n_clusters: int | None, n_init: int, random_state: Any, *, unit: bool
+    ) -> tuple[Clusters, np.ndarray]:
+        """Groups of the neighbour graph of the embedding; an edge weighs by the views that confirm it."""
+        path = None
+        if n_clusters is None:
+            directed = neighbour_graph(self.near)
+            path = choose_n_clusters(directed + directed.T)
+            n_clusters = path.n_clusters
+        labels = self._labels_of(self.samples, self._fit.own, self.near, n_clusters, n_init, random_state)
+        return NeighbourClusters(self._unit_rows, labels, self.n_neighbors, n_clusters, path), labels
+
+    def relabel(self, places: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
+        """Labels of some samples of the fit from their own graph, with the embedding kept; by their places."""
+        order = np.argsort(self._fit.places)
+        rows = order[np.searchsorted(self._fit.places[order], places)]
+        near = dense_nearest(self._unit_rows[rows], self.n_neighbors)[1]
+        W = to_numpy(self._fit.own)[rows]
+        return self._labels_of(self.samples.fetch(rows), W, near, n_clusters, n_init, random_state)
+
+    def without_samples(self) -> NeighbourReadout:
+        """The readout without the samples of its fit: for `expect_near` elsewhere."""
+        return replace(self, known=None, clusters=None, samples=Views(()), near=np.empty((0, 0), dtype=np.intp))
+
+    def _labels_of(
+        self, views: AnyViews, W: Array, near: np.ndarray, n_clusters: int, n_init: int, random_state: Any
+    ) -> np.ndarray:
+        weights = [scale.root_weight**2 for scale in self.scaling.scales]
+        graph = confirmed_graph(near, views, W, self.bases, weights, self.n_neighbors)
+        return diffused_labels(graph, n_clusters, n_init, random_state)
+
+    def _each(self, views: AnyViews, function: Callable[..., Array], width: int | None, **kind: Any) -> Any:
+        # samples of the fit that are in chunks cannot travel to those that ask
+        return super()._each(views, function, width, **kind) if self.in_memory else function(views.persist())
+
+    def _present(self, views: AnyViews) -> Array:
+        return self._answer(views, self._fit.shown, self._present_new, np.nan)
+
+    def _present_new(self, views: AnyViews) -> Array:
+        """The embedding of new samples, completed with what samples of the fit have."""
+        W = self.solve(views)
+        _, near = dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
+        _, alike = nearest(self.samples, self.n_neighbors, queries=views)
+        return lent_embedding(self.samples, views, W, np.concatenate([alike, near], axis=1), self.bases)
+
+
+def _drawn(bases: tuple[Array, ...], problem: Problem, views: Views, towards: Array) -> Array:
+    return embed([ViewData(view) for view in views], bases, problem, towards=towards)

@@ -1,0 +1,61 @@
+"""What a fit, or a method, refuses in views; each refusal is one sentence with the way out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jella.numerics.arrays import to_numpy
+from jella.views.model import AnyViews
+
+
+def check_features(views: AnyViews) -> None:
+    """Refuse a feature that no sample has: nothing could be learned of it."""
+    for view in views:
+        counts = to_numpy(view.count_by_feature())
+        never = np.flatnonzero(counts == 0)
+        if never.size == view.n_features:
+            raise ValueError(f"view {view.name!r} has no observed value at all; leave it out")
+        if never.size:
+            labels = [view.feature_names[j] if view.feature_names else int(j) for j in never[:5]]
+            more = f" and {never.size - 5} more" if never.size > 5 else ""
+            raise ValueError(
+                f"view {view.name!r} has {never.size} feature(s) that are never observed: {labels}{more}; "
+                "drop these columns"
+            )
+
+
+def kept_samples(views: AnyViews, on_empty: str) -> np.ndarray:
+    """Samples with something observed, (n,) booleans; `on_empty` says whether the others are an error."""
+    if on_empty not in ("raise", "drop"):
+        raise ValueError(f"on_empty must be 'raise' or 'drop', got {on_empty!r}")
+    kept = np.asarray(views.presence().any(axis=1))
+    if on_empty == "raise" and not kept.all():
+        empty = np.flatnonzero(~kept)
+        more = f" and {empty.size - 5} more" if empty.size > 5 else ""
+        named = ", ".join(views.label(row) for row in empty[:5])
+        raise ValueError(f"sample {named}{more} is missing in every view; remove it or set on_empty='drop'")
+    return kept
+
+
+def refuse_negative(views: AnyViews, method: str) -> None:
+    """For methods whose factors are non-negative."""
+    for view in views:
+        smallest = view.smallest()
+        if smallest < 0:
+            raise ValueError(
+                f"Negative values in data passed to {method}: it needs non-negative data, but view {view.name!r} goes "
+                f"down to {smallest:.3g}; shift it, or use a method without sign constraints"
+            )
+
+
+def refuse_missing_entries(views: AnyViews, method: str) -> None:
+    """For methods that weigh whole samples of a view and have no place for single missing entries."""
+    for view in views:
+        if not view.is_rowwise:
+            counts = to_numpy(view.count_by_sample())
+            row = int(np.flatnonzero((counts > 0) & (counts < view.n_features))[0])
+            raise ValueError(
+                f"{method} takes samples that lack whole views, but sample {views.label(row)} lacks "
+                f"{view.n_features - counts[row]} of the {view.n_features} entries of view {view.name!r} (NaN or not "
+                "observed); use jella.MVLIV, or complete the data with it first"
+            )
