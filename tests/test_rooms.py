@@ -69,7 +69,7 @@ def against_the_order(edges: dict[str, set[str]]) -> list[str]:
     wrong = []
     for module, targets in edges.items():
         for target in targets:
-            here, there = module.split(".")[1], (target.split(".") + [""])[1]
+            here, there = module.split(".")[1], target.partition(".")[2].partition(".")[0]
             if there not in place or place[there] > place[here]:
                 wrong.append(f"{module} imports {target}")
     return sorted(wrong)

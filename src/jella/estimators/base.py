@@ -64,6 +64,11 @@ class Prepared:
             return None  # they may be too many; the last step of their solve is that of new samples
         return FitSamples(self.used.gather(fingerprints), self.rows, W, W)
 
+    @property
+    def ranks(self) -> np.ndarray:
+        """Where each sample of the fit stands among them in the order they came, (m,)."""
+        return np.argsort(np.argsort(self.rows))
+
     def place(self, rows: Any) -> Any:
         """An array with a row per sample of the fit, for all samples as the user gave them."""
         return self.views.place(rows, self.rows)

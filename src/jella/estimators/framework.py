@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -16,6 +16,7 @@ from sklearn.utils import check_scalar
 
 from jella.estimators.base import BaseEmbedding, LabelsMixin, Prepared, generator
 from jella.estimators.capabilities import Capabilities, probe
+from jella.numerics.arrays import take_rows
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem import Blocks, Problem
 from jella.problem.model import Data
@@ -82,10 +83,10 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         plan = make_plan(problem, views.is_rowwise, relaxation)
         best: Result | None = None
         for _ in range(self.n_init if isinstance(self.init, str) and self.init == "random" else 1):
-            warm = self.warm_start and hasattr(self, "result_")
-            start = (
-                self._last_blocks(prepared, problem, rank) if warm else make_start(views, problem, self.init, rank, rng)
-            )
+            if self.warm_start and hasattr(self, "result_"):
+                start = self._last_blocks(prepared, problem, rank)
+            else:
+                start = make_start(views, problem, self._init(prepared), rank, rng)
             result = solve(
                 problem,
                 plan,
@@ -102,6 +103,15 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         assert best is not None
         return best
 
+    def _init(self, prepared: Prepared) -> Any:
+        """What the user gave to start from, its rows in the order of the fit."""
+        if isinstance(self.init, str) or prepared.prints is None:
+            return self.init
+        given = self.init if isinstance(self.init, Mapping) else {"embedding": self.init}
+        W = given.get("embedding")
+        n = prepared.rows.size
+        return self.init if W is None or len(W) != n else {**given, "embedding": take_rows(W, prepared.ranks)}
+
     def _last_blocks(self, prepared: Prepared, problem: Problem, rank: int) -> Blocks:
         """The blocks of the last fit, to go on from."""
         last, views = self.result_.blocks, prepared.scaled
@@ -113,7 +123,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
                 "set warm_start=False or pass the same samples and features"
             )
         if prepared.prints is not None:
-            return problem.take_blocks(last, np.argsort(np.argsort(prepared.rows)))
+            return problem.take_blocks(last, prepared.ranks)
         return replace(last, embedding=views.cut(last.embedding)) if problem.is_separable else last
 
     def _relaxation(self) -> Relaxation:
