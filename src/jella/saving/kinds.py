@@ -22,8 +22,8 @@ from jella.graphs.spectral import ClusterPath
 from jella.numerics.registry import concrete_subclasses
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Support
+from jella.problem.terms.base import Part
 from jella.problem.terms.block_diagonal import BlockState
-from jella.problem.terms.part import Part
 from jella.problem.terms.sample_norm import RobustState
 from jella.solve.relaxation import Relaxation
 from jella.solve.result import Result, Sweep

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from jella.numerics.arrays import Array
-from jella.problem.terms.part import Part
+
+
+class Part:
+    """A loss or a term: equal to another one of the same class and settings, and named after its class."""
+
+    @property
+    def name(self) -> str:
+        """Name in messages and histories."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in sorted(vars(self).items()))
+        return f"{self.name}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(sorted(vars(self).items()))))
+
+
+def positive(weight: float, what: str) -> float:
+    """The weight as a float; one that is not positive and finite is an error that names it."""
+    if not (math.isfinite(weight) and weight > 0):
+        raise ValueError(
+            f"{what} must be positive and finite, got {weight}; to do without the term, use jella.JELLA with the others"
+        )
+    return float(weight)
 
 
 class Operator(Protocol):
@@ -46,6 +74,8 @@ class Term(Part, ABC):
     stacked: ClassVar[bool] = False
     #: enters its block through `linear` alone, as a bound that touches it at the current block
     linearises: ClassVar[bool] = False
+    #: keeps n × n matrices
+    pairs: ClassVar[bool] = False
     #: order in which proxes of several terms are applied
     order: ClassVar[int] = 9
 
