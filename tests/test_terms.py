@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import is_dataclass
 
 import numpy as np
 import pytest
@@ -150,6 +151,14 @@ def test_refreshing_never_raises_the_value(term, rng):
         before = term.value(B, state)
         state = term.refresh(B, state)
         assert term.value(B, state) <= before + 1e-9
+
+
+@pytest.mark.parametrize("term", [*TERMS, LabelGraph(np.arange(9) % 3)], ids=repr)
+def test_terms_that_keep_matrices_of_all_pairs_say_so(term, rng):
+    B = rng.normal(size=(9, 3))
+    state = term.refresh(B, term.start(B))
+    kept = vars(state).values() if is_dataclass(state) else [state]
+    assert term.pairs == any(isinstance(part, np.ndarray) and part.shape == (9, 9) for part in kept)
 
 
 def test_the_label_graph_is_the_papers(rng):

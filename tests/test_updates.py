@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from jella.numerics.arrays import like, solve_psd, to_numpy
 from jella.problem.terms.base import is_folded, joint_prox, why_not_joint
 from jella.solve.plan import all_updates, choose_update
 from jella.solve.quadratic import Quadratic
-from jella.solve.updates import Assignment, CoordinateDescent, LeastSquares, Procrustes, ProxGradient, Sylvester
+from jella.solve.updates import Assignment, CoordinateDescent, LeastSquares, Procrustes, ProxGradient, Sylvester, Update
 from jella.solve.updates.prox_gradient import proximal_step
 from jella.terms import (
     L1,
@@ -220,6 +221,38 @@ def test_impossible_combinations_name_both_parts_and_what_is_missing():
         choose_update([Box(0, 1), L21()], "embedding")
     with pytest.raises(ValueError, match=r"Orthonormal ties the bases .* embedding"):
         choose_update([Orthonormal()], "embedding")
+
+
+class _Refusing(Update, ABC):
+    """A base of updates: it lacks minimise on purpose."""
+
+    def refuses(self, terms):
+        return "always"
+
+
+@pytest.mark.parametrize(
+    ("base", "methods", "message"),
+    [
+        (Update, ("refuses", "apply"), r"Odd overrides apply.*write minimise\(quadratic, terms, start\)"),
+        (Update, ("refuses", "minimise", "apply"), "Odd overrides apply"),
+        (Update, ("refuses",), "Odd does not define minimise"),
+        (Update, ("minimise",), "Odd does not define refuses"),
+        (Update, (), "Odd does not define minimise and refuses"),
+        (_Refusing, (), "Odd does not define minimise"),
+    ],
+)
+def test_an_update_that_the_plan_would_skip_is_an_error_where_it_is_defined(base, methods, message):
+    with pytest.raises(TypeError, match=message) as kept:  # its traceback keeps the class alive
+        type("Odd", (base,), dict.fromkeys(methods, lambda *arguments: None))
+    assert "Odd" in {kind.__name__ for kind in base.__subclasses__()}
+    assert "Odd" not in {update.name for update in all_updates()}
+    assert kept.value is not None
+
+
+def test_an_update_from_a_base_is_found_by_the_plan():
+    own = type("Own", (_Refusing,), {"minimise": lambda self, quadratic, terms, start: start})
+    assert own in {type(update) for update in all_updates()}
+    assert _Refusing not in {type(update) for update in all_updates()}
 
 
 def test_pseudo_inverse_of_a_zero_gram_is_zero():

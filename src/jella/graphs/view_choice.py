@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +22,15 @@ FEWEST = 20
 MARGIN = 1.05
 #: ways to scale a view that are tried, by the way that its kind of data suggests
 CANDIDATES = {"root": ("root", "standardize", "center"), "standardize": ("standardize", "center")}
+
+
+def choose_scaling(views: AnyViews, kinds: Any, weights: Any, n_clusters: int) -> Scaling:
+    """Scaling of the views as given, or chosen from the data where kinds or weights are 'auto'."""
+    kinds = choose_kinds(views) if isinstance(kinds, str) and kinds == "auto" else kinds
+    if isinstance(weights, str) and weights == "auto":
+        alone = len(views) == 1
+        weights = None if alone else clarity_weights(Scaling.learn(views, kinds).apply(views), n_clusters)
+    return Scaling.learn(views, kinds, weights)
 
 
 def choose_kinds(views: AnyViews) -> tuple[str, ...]:

@@ -54,12 +54,12 @@ class SOR(Relaxation):
 
     Parameters
     ----------
-    threshold : float
-        A decrease to this share of the old objective or below is good enough to keep λ.
-    step : float
-        What λ grows by after a lesser decrease.
-    largest : float
-        Cap on λ.
+    threshold : float, default=0.7
+        λ is kept where a sweep lowers the objective below this share of the old one.
+    step : float, default=0.2
+        What λ grows by after a smaller decrease.
+    largest : float, default=5.0
+        Largest λ.
     """
 
     threshold: float = 0.7
@@ -81,10 +81,11 @@ class LMaFitSOR(Relaxation):
 
     Parameters
     ----------
-    threshold : float
-        Residual ratio up to which λ stays as it is.
-    scale : float
-        Norm of the known data: the solve ends when the residual falls below tol times it; 0 leaves that test out.
+    threshold : float, default=0.7
+        Ratio of residual norms up to which λ stays as it is.
+    scale : float, default=0.0
+        Norm of the known data: the solve ends when the residual norm falls below tol times it. With 0 there is no such
+        test.
     """
 
     threshold: float = 0.7

@@ -110,30 +110,31 @@ class RPCA(BaseCompletion):
     ----------
     alpha : float, optional
         Weight of the sparse part; 1/sqrt(number of features of all views) by default.
-    scale : {'sample', 'feature', 'standardize', 'none'}, default='sample'
-        Scaling before the fit, from observed entries only, as in all estimators.
-    view_weights : sequence or dict of positive floats, optional
-        Weight of each view, 1 by default; its scaled values are multiplied by the root.
+    scale : str, or sequence or dict of str, default='sample'
+        Scaling before the fit, from observed entries only, one for all views or one per view: 'sample', 'feature',
+        'standardize', 'center', 'root', 'auto' or 'none', as in `jella.MVLIV`.
+    view_weights : sequence or dict of float, optional
+        Positive weight of each view, 1 by default; its scaled values are multiplied by the root of it.
     max_iter : int, default=1000
         Most rounds.
     tol : float, default=1e-7
         The fit ends when ‖D − Z − E‖ < tol · ‖D‖.
     on_empty : {'raise', 'drop'}, default='raise'
-        A sample without any observed value: an error, or kept out of the fit (its embedding is NaN).
+        A sample without any observed value: an error, or left out of the fit (its embedding is NaN).
     random_state : int, optional
-        Seed of what `score` hides; the fit draws nothing.
+        Seed of the values that `score` hides; the fit uses no random numbers.
 
     Attributes
     ----------
     embedding_ : array (n, r)
         Coordinates of the samples in Z, r its rank: the scaled view v is about ``embedding_ @ bases_[v].T``.
-    bases_ : list, tuple or dict of arrays (d_v, r), as the views came
+    bases_ : list, tuple or dict of arrays (d_v, r), in the container of the views
         Right singular vectors of Z, orthonormal over all views together.
     singular_values_ : array (r,)
         Of Z, largest first.
     alpha_ : float
         The weight that was used.
-    residuals_, objective_ : arrays, one value a round
+    residuals_, objective_ : arrays, one value per round
         ‖D − Z − E‖ / ‖D‖, and ‖Z‖_* + alpha · ‖D − Z‖₁; the second may rise.
     n_iter_, converged_ : int, bool
         Rounds done; whether the residual fell below tol.
@@ -142,9 +143,10 @@ class RPCA(BaseCompletion):
 
     Notes
     -----
-    A sample of the fit is recognised by its values and holes and keeps its part of Z. A new one gets the w that
+    A sample of the fit is recognised by its values and missing entries and keeps its part of Z: `transform` returns
+    exactly its row of embedding_. A new one gets the w that
     minimises ½ wᵀS⁻¹w + alpha · ‖x − Vw‖₁ with V and the singular values S of the fit, which is the same problem with
-    the other samples fixed: its missing entries are zeros here too. Sparse views become dense.
+    the other samples fixed: its missing entries are zeros too. Sparse views become dense.
 
     References
     ----------

@@ -93,29 +93,30 @@ class RRMC(BaseCompletion):
     Parameters
     ----------
     n_components : int, optional
-        Rank r. By default 10, clipped to what the data allow.
-    scale : {'sample', 'feature', 'standardize', 'none'}, default='sample'
-        Scaling before the fit, from observed entries only, as in all estimators.
-    view_weights : sequence or dict of positive floats, optional
-        Weight of each view, 1 by default; its scaled values are multiplied by the root.
+        Rank r. By default 10, but at most the number of samples and of features.
+    scale : str, or sequence or dict of str, default='sample'
+        Scaling before the fit, from observed entries only, one for all views or one per view: 'sample', 'feature',
+        'standardize', 'center', 'root', 'auto' or 'none', as in `jella.MVLIV`.
+    view_weights : sequence or dict of float, optional
+        Positive weight of each view, 1 by default; its scaled values are multiplied by the root of it.
     max_iter : int, default=1000
         Most rounds.
     tol : float, default=1e-6
         The fit ends when ‖X − Z − E‖ < tol · ‖X‖, on missing entries counting what the round changed in Z.
     on_empty : {'raise', 'drop'}, default='raise'
-        A sample without any observed value: an error, or kept out of the fit (its embedding is NaN).
+        A sample without any observed value: an error, or left out of the fit (its embedding is NaN).
     random_state : int, optional
-        Seed of what `score` hides; the fit draws nothing.
+        Seed of the values that `score` hides; the fit uses no random numbers.
 
     Attributes
     ----------
     embedding_ : array (n, r)
         Coordinates of the samples in Z: the scaled view v is about ``embedding_ @ bases_[v].T``.
-    bases_ : list, tuple or dict of arrays (d_v, r), as the views came
+    bases_ : list, tuple or dict of arrays (d_v, r), in the container of the views
         Right singular vectors of Z, orthonormal over all views together; zero beyond the rank of Z.
     singular_values_ : array (r,)
         Of Z, largest first.
-    residuals_, objective_ : arrays, one value a round
+    residuals_, objective_ : arrays, one value per round
         ‖X − Z − E‖ / ‖X‖, and Σ_observed |x_ij − z_ij|; the second may rise.
     n_iter_, converged_ : int, bool
         Rounds done; whether the residual fell below tol.
@@ -124,8 +125,9 @@ class RRMC(BaseCompletion):
 
     Notes
     -----
-    No program of the authors is public; `docs/completion-methods.md` writes out the formulation used here and what
-    differs. A sample of the fit is recognised by its values and holes and keeps its part of Z. A new one goes through
+    No program of the authors is public; `docs/completion-methods.md` writes out the formulation that is used and what
+    differs. A sample of the fit is recognised by its values and missing entries
+    and keeps its part of Z: `transform` returns exactly its row of embedding_. A new one goes through
     the same rounds with the bases V of the fit, for min Σ_observed |x − Vw| over w. Sparse views become dense.
 
     References

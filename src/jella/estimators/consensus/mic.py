@@ -32,31 +32,32 @@ class MIC(LabelsMixin, BaseTransformer):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters. Without it there are no labels, and neither `predict` nor `fit_predict`.
+        Number of clusters. Without it the fit finds no labels, and there is neither `predict` nor `fit_predict`.
     n_components : int, optional
-        Rank r of the factors. By default n_clusters, or 10 without it, clipped to what the data allow.
+        Rank r of the factors. By default n_clusters, or 10 without it, but at most the number of samples and of
+        features.
     alpha : float, default=0.01
         Weight of the distance between the embedding of a view and the consensus.
     beta : float, default=0.001
         Weight of the row norms of the embeddings; the paper tries 0.001, 0.01 and 0.1.
-    scale : {'sample', 'feature', 'none'}, default='sample'
-        Scaling before the fit, from observed entries only: every sample of every view to unit norm, or every feature to
-        unit root mean square, divided by sqrt(d). 'standardize' makes data negative and is refused.
-    view_weights : sequence or dict of positive floats, optional
-        Weight of each view in the loss; 1 by default.
+    scale : str, or sequence or dict of str, default='sample'
+        Scaling before the fit, from observed entries only, one for all views or one per view, as in `jella.MVLIV`. One
+        that makes values negative, such as 'standardize', is refused.
+    view_weights : sequence or dict of float, optional
+        Positive weight of each view in the loss; 1 for every view by default.
     init : 'nmf' or dict of 'embeddings' and 'bases', default='nmf'
-        Start: non-negative factors of one view after another, each from the embedding of the one before, three times
-        around; or given, one (n, r) and one (d_v, r) array a view.
+        Start: non-negative factors of one view after another, each from the embedding of the one before, in three
+        passes; or given, one (n, r) and one (d_v, r) array per view.
     n_init : int, default=10
         Starts of k-means, and short random runs that the first view's factors are chosen from.
     max_iter : int, default=100
         Most rounds over the views.
     n_steps : int, default=100
-        Multiplicative steps on a view in a round.
+        Multiplicative steps per view and round.
     tol : float, default=1e-4
         The fit ends when a round changes the objective by less than this share.
     on_empty : {'raise', 'drop'}, default='raise'
-        A sample without any observed value: an error, or kept out of the fit (its embedding is NaN, its label -1).
+        A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
     random_state : int, RandomState or Generator, optional
         Seed of the start and of k-means.
 
@@ -64,7 +65,7 @@ class MIC(LabelsMixin, BaseTransformer):
     ----------
     embedding_ : array (n, r)
         Consensus U*.
-    view_embeddings_, bases_ : list, tuple or dict of arrays (n, r) and (d_v, r), as the views came
+    view_embeddings_, bases_ : list, tuple or dict of arrays (n, r) and (d_v, r), in the container of the views
         U_v and V_v.
     labels_ : array (n,)
         Clusters, where n_clusters is given.
@@ -78,15 +79,15 @@ class MIC(LabelsMixin, BaseTransformer):
     n_features_in_, feature_names_in_, view_names_in_
         What was seen in fit, all views together.
     dropped_ : list
-        Samples that were kept out for having nothing observed.
+        Names, or positions, of the samples that were left out because nothing of them was observed.
 
     Notes
     -----
     The steps are those of the authors' program. After the last round the embeddings are solved exactly with the bases
-    fixed, each sample by itself, so that `transform` of the training samples is `embedding_`. New samples are filled
-    with the means, and weighed with the shares, of the fit: a view that every training sample had weighs in full where
-    a new sample lacks it. Where beta is too large for the data, samples end with an embedding of zero; that is common
-    for sparse views such as text at 0.1.
+    fixed, each sample by itself, so that `transform` returns `embedding_` for samples of the fit. New samples are
+    filled with the means, and weighted with the shares, of the fit: a view that every sample of the fit had has full
+    weight where a new sample lacks it. Where beta is too large for the data, samples end with an embedding of zero;
+    that is common for sparse views such as text at 0.1.
 
     References
     ----------

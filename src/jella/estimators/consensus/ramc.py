@@ -36,17 +36,17 @@ class RAMC(ClusterMixin, BaseMultiView):
         Number of clusters k; 8 by default, or the number of samples where that is smaller.
     n_neighbors : int, default=15
         Neighbours of a sample in the graph of a view. Doubled until the views' mean graph has at most k components.
-    scale : {'sample', 'feature', 'standardize', 'none'}, default='sample'
-        Scaling before distances are taken: every sample of every view to unit norm; every feature to unit root mean
-        square; every feature to zero mean and unit variance; or none. The scale of a view as a whole does not matter.
+    scale : str, or sequence or dict of str, default='sample'
+        Scaling before distances are taken, one for all views or one per view: 'sample', 'feature', 'standardize',
+        'center', 'root', 'auto' or 'none', as in `jella.MVLIV`. The scale of a view as a whole does not matter.
     n_init : int, default=10
-        Starts of k-means, which is asked only where no graph with exactly k components was found.
+        Starts of k-means, which is used only where no graph with exactly k components was found.
     max_iter : int, default=100
         Most rounds.
     tol : float, default=1e-4
         The fit ends when the graph has k components and a round moves less than this share of its mass.
     on_empty : {'raise', 'drop'}, default='raise'
-        A sample without any value: an error, or kept out of the fit (no edges, label -1).
+        A sample without any value: an error, or left out of the fit (no edges, label -1).
     random_state : int, RandomState or Generator, optional
         Seed of k-means; the graph does not depend on it.
 
@@ -67,7 +67,7 @@ class RAMC(ClusterMixin, BaseMultiView):
     n_features_in_, feature_names_in_, view_names_in_
         What was seen in fit, all views together.
     dropped_ : list
-        Samples that were kept out for having nothing observed.
+        Names, or positions, of the samples that were left out because nothing of them was observed.
 
     Notes
     -----

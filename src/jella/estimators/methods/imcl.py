@@ -7,41 +7,103 @@ from typing import Any
 import numpy as np
 
 from jella.estimators.framework import BaseJELLA
-from jella.estimators.methods.docs import with_shared_docs
 from jella.problem.model import Data, Problem
 from jella.problem.terms import L1, Box, LabelGraph, Linf1, NonNegative, Squared
 
 
-@with_shared_docs
 class IMCL(BaseJELLA):
-    """Incomplete multi-view concept learning (iMCL): semi-supervised, non-negative, with components a view may drop.
+    """Incomplete multi-view concept learning (iMCL): semi-supervised and non-negative; views can drop components.
 
-    Minimises ½Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² + alpha·Σ_v‖U_vᵀ‖_{{∞,1}} + (beta/2)·tr(W_lᵀ(L_w − L_b)W_l) + gamma·‖W‖₁ with
+    Minimises ½Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² + alpha·Σ_v‖U_vᵀ‖_{∞,1} + (beta/2)·tr(W_lᵀ(L_w − L_b)W_l) + gamma·‖W‖₁ with
     U_v ≥ 0 and 0 ≤ W ≤ 1, where W_l is the embedding of the labelled samples: `fit(X, y)` takes their classes, -1 for a
-    sample without one. Missing views and missing entries; refuses negative data.
+    sample without one. It takes missing views and missing entries, and refuses negative data.
 
-    {parameters}
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters. Without it the fit finds no labels, and there is neither `predict` nor `fit_predict`.
+    n_components : int, optional
+        Rank r of the factorisation. By default n_clusters, or 10 without it, but at most the number of samples and of
+        features.
     alpha : float, default=0.01
         Weight of the largest entry of every basis component.
     beta : float, default=0.1
         Weight of the labels.
     gamma : float, default=0.01
         Weight of the ℓ1 norm of the embedding.
+    scale : str, or sequence or dict of str, default='sample'
+        Scaling before the fit, learned from the observed entries; one for all views, or one per view. 'sample': every
+        sample has unit norm. 'feature': every feature has unit root mean square; 'standardize': zero mean and unit
+        variance (both are then divided by sqrt(d)). 'center': every feature has zero mean, and the whole view is
+        divided by one number. 'root': the signed square root of every value, for counts, histograms and intensities;
+        then 'center' for a dense view, and 'sample' for a sparse view or one without negative values and with at least
+        80 % zeros. 'auto': 'standardize' for a dense view with negative values, 'root' for any other. 'none':
+        unchanged. A scaling that makes values negative is refused.
+    view_weights : sequence or dict of float, optional
+        Positive weight of each view in the loss; 1 for every view by default.
+    solver : {'basic', 'sor'} or Relaxation, default='basic'
+        Plain alternation, or successive over-relaxation of the completed data.
+    init : {'svd', 'random'}, array (n, r) or dict, default='svd'
+        Start: the SVD of the views filled with the means of their features, made non-negative; random; a given
+        embedding; or a dict of 'embedding' and, optionally, 'bases', one array (d_v, r) per view.
+    n_init : int, default=10
+        Starts of k-means, and of the fit where init='random'; the best is kept.
+    max_iter : int, default=200
+        Most sweeps.
+    tol : float, default=1e-3
+        The fit ends when a sweep lowers the objective by less than this share.
+    warm_start : bool, default=False
+        Continue from the blocks of the last fit.
+    on_empty : {'raise', 'drop'}, default='raise'
+        A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
+    callback : callable or sequence of callables, optional
+        Called with a `jella.Progress` after every accepted sweep; a true value ends the fit.
+    random_state : int, RandomState or Generator, optional
+        Seed of random starts, of k-means, and of the values that `score` hides.
 
-    {attributes}
+    Attributes
+    ----------
+    embedding_ : array (n, r)
+        Common embedding W, 0 ≤ W ≤ 1. `transform` returns exactly these rows for samples of the fit.
+    bases_ : list, tuple or dict of arrays (d_v, r), in the container of the views
+        U_v: the scaled view v, times the root of its weight, is approximately ``embedding_ @ bases_[v].T``.
+    labels_ : array (n,)
+        Clusters, where n_clusters is given: k-means on the rows of the embedding at unit norm.
+    objective_ : array
+        Objective after every accepted sweep; it never rises.
+    history_ : dict of arrays
+        The same by term.
+    n_iter_ : int
+        Sweeps, rejected ones included.
+    converged_ : bool
+        Whether the objective settled before max_iter.
+    result_ : Result
+        All of the solve: blocks, sweeps, reason to stop, seconds.
+    scaling_ : Scaling
+        Learned scaling of every view.
+    n_features_in_ : int
+        Number of features of all views together.
+    feature_names_in_ : array of str
+        Their names, where every view has column names.
+    view_names_in_ : list
+        Names of the views: the keys of a dict; else 'view0', 'view1' and so on, or 'view' for a single array.
+    sample_names_in_ : pandas Index or None
+        Names of the rows of the embedding, where the views are DataFrames.
+    dropped_ : list
+        Names, or positions, of the samples that were left out because nothing of them was observed.
 
     Notes
     -----
     With the paper's affinities the label term is minus half the scatter between the class means of the labelled
-    samples: concave, so each W-step minimises a bound that touches it, and the objective never rises. No trustworthy
-    program of the method exists. `transform` embeds new samples without labels.
+    samples. It is concave, so each update of W minimises a bound that touches it, and the objective never rises. No
+    reliable program of the method exists. `transform` embeds new samples without labels.
 
     References
     ----------
     .. [1] Z. Guan, L. Zhang, J. Peng, J. Fan: Multi-view concept learning for data representation. IEEE Trans.
        Knowledge and Data Engineering 27 (2015).
     .. [2] H. Tao, C. Hou, D. Yi, J. Zhu, D. Hu: Joint embedding learning and low-rank approximation: a framework for
-       incomplete multi-view learning. IEEE Trans. Cybernetics (2021).
+       incomplete multi-view learning. IEEE Trans. Cybernetics 51 (2021).
 
     Examples
     --------

@@ -8,42 +8,98 @@ import numpy as np
 
 from jella.estimators.base import Prepared
 from jella.estimators.framework import BaseClusterer
-from jella.estimators.methods.docs import with_shared_docs
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Indicator, SampleNorm
 from jella.readout.base import Readout
 from jella.readout.clusters import Clusters, IndicatorClusters
 
 
-@with_shared_docs
 class IRMKMC(BaseClusterer):
-    """Incomplete robust multi-view k-means (iRMKMC): k-means on norms, not squares, with a learned weight a view.
+    """Incomplete robust multi-view k-means (iRMKMC): k-means on norms, not squares, with a learned weight per view.
 
     Minimises Σ_v a_v^gamma Σ_i ‖x_i − u_{v,l(i)}‖ over the samples present in each view, with centroids u, labels l and
-    view weights a ≥ 0, Σ a_v = 1. Takes samples that lack whole views, not single entries. Labels are the assignment;
-    the embedding is its indicator.
+    view weights a_v ≥ 0, Σ_v a_v = 1. It takes samples that lack whole views, not single entries, and values of any
+    sign.
 
-    {parameters}
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters. Without it the fit makes 10 and sets no labels, and there is neither `predict` nor
+        `fit_predict`.
     gamma : float, default=5.0
-        Exponent of the view weights, greater than 1; large values make the views equal, and near 1 the view that is
+        Exponent of the view weights, greater than 1. A large value makes the views equal; near 1 the view that is
         easiest to fit, which need not be the best, takes all the weight.
+    scale : str, or sequence or dict of str, default='sample'
+        Scaling before the fit, learned from the observed entries; one for all views, or one per view. 'sample': every
+        sample has unit norm. 'feature': every feature has unit root mean square; 'standardize': zero mean and unit
+        variance (both are then divided by sqrt(d)). 'center': every feature has zero mean, and the whole view is
+        divided by one number. 'root': the signed square root of every value, for counts, histograms and intensities;
+        then 'center' for a dense view, and 'sample' for a sparse view or one without negative values and with at least
+        80 % zeros. 'auto': 'standardize' for a dense view with negative values, 'root' for any other. 'none':
+        unchanged.
+    init : {'svd', 'random'}, array (n, k) or dict, default='svd'
+        Start: k-means on the leading SVD scores of the views filled with the means of their features, from samples that
+        are far apart ('svd') or from random ones; a given indicator; or a dict of 'embedding' and, optionally, 'bases'.
+    n_init : int, default=10
+        Starts of the fit where init='random'; the best is kept.
+    max_iter : int, default=100
+        Most sweeps.
+    tol : float, default=1e-6
+        The fit ends when a sweep lowers the objective by less than this share.
+    warm_start : bool, default=False
+        Continue from the blocks of the last fit.
+    on_empty : {'raise', 'drop'}, default='raise'
+        A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
+    callback : callable or sequence of callables, optional
+        Called with a `jella.Progress` after every accepted sweep; a true value ends the fit.
+    random_state : int, RandomState or Generator, optional
+        Seed of the random starts.
 
-    {attributes}
+    Attributes
+    ----------
+    embedding_ : array (n, k)
+        Indicator of the clusters. `transform` returns exactly these rows for samples of the fit.
+    bases_ : list, tuple or dict of arrays (d_v, k), in the container of the views
+        Centroids of the clusters in the scaled views.
+    labels_ : array (n,)
+        Clusters, where n_clusters is given: the component that each sample is assigned to.
     view_weights_ : array (V,)
-        Learned weight of each view.
+        Learned weight a_v of each view.
+    objective_ : array
+        Objective after every accepted sweep; it never rises.
+    history_ : dict of arrays
+        The same by term.
+    n_iter_ : int
+        Sweeps, rejected ones included.
+    converged_ : bool
+        Whether the objective settled before max_iter.
+    result_ : Result
+        All of the solve: blocks, sweeps, reason to stop, seconds.
+    scaling_ : Scaling
+        Learned scaling of every view.
+    n_features_in_ : int
+        Number of features of all views together.
+    feature_names_in_ : array of str
+        Their names, where every view has column names.
+    view_names_in_ : list
+        Names of the views: the keys of a dict; else 'view0', 'view1' and so on, or 'view' for a single array.
+    sample_names_in_ : pandas Index or None
+        Names of the rows of the embedding, where the views are DataFrames.
+    dropped_ : list
+        Names, or positions, of the samples that were left out because nothing of them was observed.
 
     Notes
     -----
-    The norms are bounded by squares at the current residuals (iteratively reweighted), so the objective never rises. A
-    cluster that loses all its samples gets one of them back; a cluster none of whose samples has a view keeps its
-    centroid there. The rank is the number of clusters (10 without one), view weights are learned, and over-relaxation
-    has no meaning for norms, so the method lacks those parameters. It has no `score`, which would hide single entries.
+    The norms are bounded by squares at the current residuals (iteratively reweighted least squares), so the objective
+    never rises. A cluster that loses all its samples gets one of them back; a cluster none of whose samples has a view
+    keeps its centroid in that view. The rank is the number of clusters, view weights are learned, and over-relaxation
+    has no meaning for norms, so the method lacks these parameters. It has no `score`, which would hide single entries.
 
     References
     ----------
     .. [1] X. Cai, F. Nie, H. Huang: Multi-view k-means clustering on big data. IJCAI 2013.
     .. [2] H. Tao, C. Hou, D. Yi, J. Zhu, D. Hu: Joint embedding learning and low-rank approximation: a framework for
-       incomplete multi-view learning. IEEE Trans. Cybernetics (2021).
+       incomplete multi-view learning. IEEE Trans. Cybernetics 51 (2021).
 
     Examples
     --------

@@ -10,9 +10,8 @@ from sklearn.utils import check_scalar
 
 from jella.estimators.base import DEFAULT_RANK
 from jella.estimators.framework import BaseClusterer
-from jella.estimators.methods.docs import with_shared_docs
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
-from jella.graphs.view_choice import choose_kinds, clarity_weights
+from jella.graphs.view_choice import choose_scaling
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
@@ -25,63 +24,82 @@ COMPONENTS_PER_CLUSTER, FEWEST_COMPONENTS = 2, 10
 FEATURES_PER_COMPONENT = 3
 
 
-@with_shared_docs
 class SparseBDR(BaseClusterer):
     """Block-diagonal representation on a sparse support: the method to try first.
 
-    Minimises Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² + alpha‖W − PᵀW‖² + beta‖P − B‖² + gamma·(sum of the k lowest eigenvalues of
-    L_B) + ridge‖W‖² over orthonormal stacked bases U and an affinity B that joins neighbours only: IML-BDR with its
-    scale fixed, at a cost that grows with the number of samples and not with its square. Missing views and missing
-    entries, any sign, sparse views. Nothing needs labels: scaling, weights of the views, rank and, where it is not
-    given, the number of clusters are chosen from the data.
+    Minimises Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² + alpha·‖W − PᵀW‖² + beta·‖P − B‖² + gamma·(sum of the k lowest eigenvalues of
+    L_B) + ridge·‖W‖² over orthonormal stacked bases U and an affinity B that joins neighbours only: IML-BDR [1]_ with
+    its scale fixed, at a cost that grows with the number of samples and not with its square. It takes missing views and
+    entries, values of any sign and sparse views. Neighbours are compared over the entries that both samples have. A new
+    sample is embedded near its neighbours in the fit and takes their most frequent label; `complete` returns the value
+    of the model plus the mean residual of the neighbours. The answer does not depend on the order of the samples.
 
-    {parameters}
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters k; chosen from the data by default.
+    n_components : int, optional
+        Rank r. By default 2 per cluster (20 without n_clusters), at least 10, at most one per three features.
     n_neighbors : int, default=10
-        Neighbours of a sample: in the support of B, in the first completion, and in the graph that labels come from,
-        there both in the embedding and in each view.
+        Neighbours per sample: in the support of B, in the first completion, and in the graph that gives the labels.
     alpha : float, default=0.1
-        Weight of the self-expression of the embedding.
+        Weight of the self-expression; also how strongly a new sample is pulled to its neighbours.
     beta : float, default=10.0
         Weight of ‖P − B‖².
     gamma : float, default=0.1
         Weight of the block-diagonal structure.
     ridge : float, default=0.1
-        Weight of ‖W‖². It shrinks most the samples of which little was observed: what was not is completed from W.
+        Weight of ‖W‖²; it shrinks most the samples of which little was observed.
+    scale : str, or sequence or dict of str, default='auto'
+        A scaling of `jella.MVLIV`, one for all views or one per view. 'auto' takes, per view, the one of 'root',
+        'standardize' and 'center' whose neighbours agree most with those of the other views.
+    view_weights : 'auto', or sequence or dict of float, default='auto'
+        Weights in the loss, None for equal ones. 'auto' gives more to a view whose own graph falls into clearer groups.
+    solver : {'basic', 'sor'} or Relaxation, default='sor'
+        Plain alternation, or successive over-relaxation of the completed data.
+    init : {'svd', 'random'}, array (n, r) or dict, default='svd'
+        The SVD of the views completed from neighbours; random; an embedding; or a dict of 'embedding' and 'bases'.
+    n_init : int, default=10
+        Starts of k-means in the spectral clustering, and of the fit where init='random'.
+    max_iter : int, default=20
+        Most sweeps; few are meant, since they refine a completion from neighbours.
+    tol : float, default=1e-4
+        The fit ends when a sweep lowers the objective by less than this share.
+    warm_start : bool, default=False
+        Continue from the blocks of the last fit.
+    on_empty : {'raise', 'drop'}, default='raise'
+        A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
+    callback : callable or sequence of callables, optional
+        Called with a `jella.Progress` after every accepted sweep; a true value ends the fit.
+    random_state : int, RandomState or Generator, optional
+        Seed of random starts, of the labels, and of the values that `score` hides.
 
-    {attributes}
-    n_clusters_ : int
-        Number of clusters, given or chosen.
-    affinity_ : sparse array (n, n)
-        B, over the samples that were kept.
-    graph_ : sparse array (n, n)
-        The neighbours that the support and the first completion come from, over the samples that were kept.
-    cluster_path_ : ClusterPath
-        What speaks for each number of clusters, where it was chosen.
+    Attributes
+    ----------
+    embedding_ : array (n, r)
+        Embedding after missing values were filled from neighbours, so that it does not show what was missing; the W of
+        the model is ``result_.blocks.embedding``. `transform` returns exactly these rows for samples of the fit.
+    labels_ : array (n,)
+        Spectral clusters of the neighbour graph of W; an edge weighs by the views that confirm it.
+    n_clusters_, cluster_path_ : int, ClusterPath
+        Number of clusters; what supports each number, where it was chosen.
+    affinity_, graph_ : sparse arrays (n, n)
+        B, and the neighbours that its support comes from, over the samples that were kept.
+    bases_, objective_, history_, n_iter_, converged_, result_, scaling_, dropped_
+        As in `jella.MVLIV`; also n_features_in_, feature_names_in_, view_names_in_ and sample_names_in_.
 
-    Notes
-    -----
-    Neighbours are found over the entries that two samples share, so that they do not follow which views a sample has;
-    what is missing starts from them and B starts from averaging over them. With scale='auto' a view is rooted,
-    standardized or centred, whichever makes its neighbours agree most with those of the other views; with
-    view_weights='auto' a view weighs as much as its own graph falls into clear groups. By default there are two
-    components a cluster, at least ten, and at most one for three features. Labels are spectral, from the neighbour
-    graph of the embedding's rows at unit norm; an edge of it weighs by the views that have it too. The fit stops after
-    max_iter sweeps on purpose: it starts from a completion by neighbours, and twenty sweeps refine it. A new sample is
-    embedded near its neighbours among those of the fit, by alpha, and takes the label that most of its neighbours
-    have.
-
-    The model's own embedding (`result_.blocks.embedding`) tells which views a sample lacks, since what a model expects
-    varies less than what is observed. `embedding_` and `transform` are therefore made from the samples completed with
-    what their neighbours have; `complete` gives what is expected.
+    References
+    ----------
+    .. [1] H. Tao, C. Hou, D. Yi, J. Zhu, D. Hu: Joint embedding learning and low-rank approximation: a framework for
+       incomplete multi-view learning. IEEE Trans. Cybernetics 51 (2021).
 
     Examples
     --------
     >>> import jella
     >>> digits = jella.datasets.load_digits_views()
     >>> views = jella.datasets.make_incomplete([view[:300] for view in digits.data.values()], 0.3, random_state=0)
-    >>> model = jella.SparseBDR(n_clusters=10, random_state=0).fit(views)
-    >>> model.labels_.shape, model.embedding_.shape
-    ((300,), (300, 20))
+    >>> jella.SparseBDR(n_clusters=10, random_state=0).fit(views).embedding_.shape
+    (300, 20)
     """
 
     _chooses_n_clusters = True
@@ -148,18 +166,13 @@ class SparseBDR(BaseClusterer):
         return self.n_clusters or self.n_components or DEFAULT_RANK
 
     def _learn_scaling(self, views: AnyViews) -> Scaling:
-        kinds = choose_kinds(views) if isinstance(self.scale, str) and self.scale == "auto" else self.scale
-        weights = self.view_weights
-        if isinstance(weights, str) and weights == "auto":
-            alone = len(views) == 1
-            weights = None if alone else clarity_weights(Scaling.learn(views, kinds).apply(views), self.n_blocks)
-        return Scaling.learn(views, kinds, weights)
+        return choose_scaling(views, self.scale, self.view_weights, self.n_blocks)
 
     def _rank(self, views: AnyViews) -> int:
         if self.n_components is not None:
             return super()._rank(views)
-        most = max(views.n_features // FEATURES_PER_COMPONENT, 1)
-        return min(max(COMPONENTS_PER_CLUSTER * self.n_blocks, FEWEST_COMPONENTS), views.n_samples, most)
+        wanted = max(COMPONENTS_PER_CLUSTER * self.n_blocks, FEWEST_COMPONENTS)
+        return min(wanted, views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, 1))
 
     @property
     def affinity_(self) -> Any:

@@ -10,11 +10,10 @@ from jella.problem.terms.l21 import L21
 from jella.problem.terms.label_graph import LabelGraph
 from jella.problem.terms.learned_graph import LearnedGraph
 from jella.problem.terms.linf1 import Linf1
-from jella.problem.terms.loss import Loss
+from jella.problem.terms.loss import Loss, Squared
 from jella.problem.terms.ridge import Ridge
 from jella.problem.terms.sample_norm import SampleNorm
 from jella.problem.terms.sparse_block_diagonal import SparseBlockDiagonal
-from jella.problem.terms.squared import Squared
 from jella.problem.terms.support import Support
 
 __all__ = [

@@ -7,22 +7,30 @@ from typing import Any
 import numpy as np
 
 from jella.numerics.arrays import Array, like, namespace
-from jella.problem.terms.base import Coupling, LowRank
-from jella.problem.terms.checks import positive
+from jella.problem.terms.base import Coupling, LowRank, positive
 
 #: smooths the row norms of the regression matrix: sqrt(‖b‖² + SMOOTHING)
 SMOOTHING = 1e-10
 
 
 class Alignment(Coupling):
-    """alpha · (‖RᵀU − I‖² + beta · Σ_k sqrt(‖r_k‖² + 1e-10)) with a regression matrix R (d, r) of its own.
+    """alpha · (‖RᵀU − I‖² + beta · Σ_k sqrt(‖r_k‖² + 1e-10)), with a regression matrix R (d, r) per view.
+
+    The update of R minimises a bound by squares that touches the row norms at the current R:
+    R = (UUᵀ + ½·beta·D)⁻¹U with D_kk = 1/sqrt(‖r_k‖² + 1e-10), computed through an r × r matrix (Woodbury). For the
+    basis the term is tr(UᵀKU) − 2 tr(LᵀU) with K = alpha·RRᵀ and L = alpha·R, so that the exact update of U solves
+    K U + U A = C + L.
 
     Parameters
     ----------
-    alpha : float
-        Weight of the whole.
-    beta : float
-        Weight of the row norms of R: larger means fewer features take part.
+    alpha : float, default=1.0
+        Weight of the whole term.
+    beta : float, default=1.0
+        Weight of the row norms of R: a larger one lets fewer features take part.
+
+    References
+    ----------
+    .. [1] M. Hu, S. Chen: Doubly aligned incomplete multi-view clustering. IJCAI 2018.
     """
 
     def __init__(self, alpha: float = 1.0, beta: float = 1.0) -> None:

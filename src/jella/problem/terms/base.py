@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,34 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from jella.numerics.arrays import Array
-from jella.problem.terms.part import Part
+
+
+class Part:
+    """A loss or a term: equal to another one of the same class and settings, and named after its class."""
+
+    @property
+    def name(self) -> str:
+        """Name in messages and histories."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in sorted(vars(self).items()))
+        return f"{self.name}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(sorted(vars(self).items()))))
+
+
+def positive(weight: float, what: str) -> float:
+    """The weight as a float; one that is not positive and finite is an error that names it."""
+    if not (math.isfinite(weight) and weight > 0):
+        raise ValueError(
+            f"{what} must be positive and finite, got {weight}; to do without the term, use jella.JELLA with the others"
+        )
+    return float(weight)
 
 
 class Operator(Protocol):

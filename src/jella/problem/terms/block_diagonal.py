@@ -15,8 +15,7 @@ from jella.numerics.arrays import Array, inner, like, namespace, sqnorm
 from jella.numerics.eigen import lowest_eigenvectors
 from jella.numerics.rows import cache_blocks, row_blocks, target_bytes
 from jella.numerics.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
-from jella.problem.terms.base import Coupling
-from jella.problem.terms.checks import positive
+from jella.problem.terms.base import Coupling, positive
 
 #: up to this many samples the eigenvectors of a sparse affinity are computed directly; of a dense one, up to half of it
 DIRECT = 512
@@ -50,18 +49,41 @@ class BlockState:
 
 
 class BlockDiagonal(Coupling):
-    """alpha‖W − PᵀW‖² + beta‖P − B‖² + gamma·(sum of the k lowest eigenvalues of L_B).
+    """alpha·‖W − PᵀW‖² + beta·‖P − B‖² + gamma·(sum of the k lowest eigenvalues of L_B).
+
+    Samples are expressed by each other through P, and P is close to an affinity B = Bᵀ ≥ 0 with zero diagonal. The last
+    part is zero where the graph of B has k connected components; L_B is its Laplacian. The updates of the term's own
+    variables are exact, with c = beta/alpha:
+
+    - P = (WWᵀ + cI)⁻¹(WWᵀ + cB);
+    - B_ij = max(½(P_ij + P_ji) − (gamma/(4·beta))·‖f_i − f_j‖², 0) for i ≠ j;
+    - F (rows f_i) holds the k lowest eigenvectors of L_B, from the eigensolver as far as its steps reach.
+
+    For the embedding the term is tr(WᵀKW) with K = alpha·(I − P)(I − P)ᵀ, so that the exact update of W solves
+    K W + W A = C, a Sylvester equation.
 
     Parameters
     ----------
-    n_blocks : int
+    n_blocks : int, default=2
         k, the number of groups.
-    alpha, beta, gamma : float
-        Weights of self-expression, of its closeness to the affinity B, and of the block-diagonal structure of B.
-    eigen_tol : float
+    alpha : float, default=1.0
+        Weight of the self-expression of the embedding.
+    beta : float, default=10.0
+        Weight of ‖P − B‖².
+    gamma : float, default=0.1
+        Weight of the block-diagonal structure of B.
+    eigen_tol : float, default=1e-6
         Relative residual to which the eigenvectors are solved in every sweep.
-    eigen_steps : int
-        Most steps of the eigensolver in a sweep; it goes on from the last one's vectors. At least 60 at first.
+    eigen_steps : int, default=60
+        Most steps of the eigensolver per sweep. It continues from the vectors of the sweep before; the first sweep has
+        at least 60 steps.
+
+    References
+    ----------
+    .. [1] H. Tao, C. Hou, D. Yi, J. Zhu, D. Hu: Joint embedding learning and low-rank approximation: a framework for
+       incomplete multi-view learning. IEEE Trans. Cybernetics 51 (2021).
+    .. [2] C. Lu, J. Feng, Z. Lin, T. Mei, S. Yan: Subspace clustering by block diagonal representation. IEEE Trans.
+       Pattern Analysis and Machine Intelligence 41 (2019).
     """
 
     pairs = True

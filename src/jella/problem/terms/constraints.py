@@ -12,7 +12,15 @@ from jella.problem.terms.base import Proximable, Term
 
 
 class NonNegative(Proximable):
-    """b_ij ≥ 0."""
+    """b_ij ≥ 0 for every entry of the block.
+
+    Its prox is the projection, max(b, 0) entry by entry, whatever the step.
+
+    References
+    ----------
+    .. [1] D. D. Lee, H. S. Seung: Learning the parts of objects by non-negative matrix factorization. Nature 401
+       (1999).
+    """
 
     elementwise, homogeneous, order = True, True, 2
 
@@ -30,12 +38,20 @@ class NonNegative(Proximable):
 
 
 class Box(Proximable):
-    """low ≤ b_ij ≤ high.
+    """low ≤ b_ij ≤ high for every entry of the block.
+
+    Its prox is the projection, min(max(b, low), high) entry by entry, whatever the step.
 
     Parameters
     ----------
-    low, high : float
-        low < high; infinities allowed.
+    low : float, default=0.0
+        Least value, below `high`; may be −∞.
+    high : float, default=1.0
+        Largest value; may be ∞.
+
+    References
+    ----------
+    .. [1] N. Parikh, S. Boyd: Proximal algorithms. Foundations and Trends in Optimization 1 (2014).
     """
 
     elementwise, order = True, 2
@@ -59,10 +75,16 @@ class Box(Proximable):
 
 
 class Orthonormal(Term):
-    """BᵀB = I for the stacked bases of all views: Σ_v U_vᵀU_v = I.
+    """BᵀB = I for the stacked bases of all views, that is Σ_v U_vᵀU_v = I.
 
-    Any product of the given rank can be written so; it fixes the scale that a regulariser on the embedding alone
-    would otherwise let run away.
+    Every matrix of rank r has a factorisation of this form, so the data are fitted as well as before. The constraint
+    fixes the scale of the embedding: without it, a regulariser on the embedding is lowered by moving the scale into
+    the bases. The projection of B = LΣRᵀ (thin SVD) is its polar factor LRᵀ; the exact update of the bases is that of
+    ZᵀW, the completed views times the embedding.
+
+    References
+    ----------
+    .. [1] P. H. Schönemann: A generalized solution of the orthogonal Procrustes problem. Psychometrika 31 (1966).
     """
 
     stacked, separable = True, False

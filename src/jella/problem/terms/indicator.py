@@ -1,4 +1,4 @@
-"""The constraint that makes an embedding a clustering: one 1 a row, zeros else."""
+"""The constraint that makes an embedding a clustering: a single 1 per row, zeros elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from jella.problem.terms.base import Term
 
 
 class Indicator(Term):
-    """Every row of B is a unit vector: the sample belongs to that component, whose basis is its centroid."""
+    """b_ij ∈ {0, 1} with Σ_j b_ij = 1: every sample belongs to one component, whose basis column is its centroid.
+
+    The projection sets the largest entry of a row to 1 and the others to 0. The exact update is the assignment step
+    of k-means: row i goes to argmin_j A_jj − 2c_ij, its squared distance to centroid j less a constant.
+
+    References
+    ----------
+    .. [1] S. P. Lloyd: Least squares quantization in PCM. IEEE Trans. Information Theory 28 (1982).
+    """
 
     def value(self, B: Array, state: Any = None) -> float:
         """Zero where met, infinite elsewhere."""

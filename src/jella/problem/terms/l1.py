@@ -5,17 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from jella.numerics.arrays import Array, namespace
-from jella.problem.terms.base import Proximable
-from jella.problem.terms.checks import positive
+from jella.problem.terms.base import Proximable, positive
 
 
 class L1(Proximable):
-    """weight · Σ |b_ij|: few entries of the block are not zero.
+    """weight · Σ_ij |b_ij|: most entries of the block become zero.
+
+    Its prox is soft thresholding, prox(b) = sign(b)·max(|b| − step·weight, 0), entry by entry.
 
     Parameters
     ----------
-    weight : float
+    weight : float, default=1.0
         Positive.
+
+    References
+    ----------
+    .. [1] R. Tibshirani: Regression shrinkage and selection via the lasso. J. Royal Statistical Society B 58 (1996).
+    .. [2] D. L. Donoho: De-noising by soft-thresholding. IEEE Trans. Information Theory 41 (1995).
     """
 
     elementwise, homogeneous, order = True, True, 0

@@ -5,17 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from jella.numerics.arrays import Array, namespace
-from jella.problem.terms.base import Proximable
-from jella.problem.terms.checks import positive
+from jella.problem.terms.base import Proximable, positive
 
 
 class L21(Proximable):
-    """weight · Σ_i ‖row i of B‖₂: on a basis, features that no component uses go to zero.
+    """weight · Σ_i ‖b_i‖₂ over the rows b_i: on a basis, features that no component needs become zero as a whole.
+
+    Its prox shortens every row, prox(b_i) = max(1 − step·weight/‖b_i‖, 0)·b_i.
 
     Parameters
     ----------
-    weight : float
+    weight : float, default=1.0
         Positive.
+
+    References
+    ----------
+    .. [1] M. Yuan, Y. Lin: Model selection and estimation in regression with grouped variables. J. Royal Statistical
+       Society B 68 (2006).
+    .. [2] F. Nie, H. Huang, X. Cai, C. Ding: Efficient and robust feature selection via joint l2,1-norms minimization.
+       NIPS 2010.
     """
 
     homogeneous, order = True, 3

@@ -1,4 +1,4 @@
-"""Known classes pull the embedding of labelled samples apart."""
+"""Known classes: the embeddings of labelled samples of different classes are pushed apart."""
 
 from __future__ import annotations
 
@@ -8,28 +8,32 @@ from typing import Any
 import numpy as np
 
 from jella.numerics.arrays import Array, inner, like, namespace
-from jella.problem.terms.base import Term
-from jella.problem.terms.checks import positive
+from jella.problem.terms.base import Term, positive
 
 
 class LabelGraph(Term):
-    """(weight/2) · tr(W_lᵀ(L_w − L_b)W_l) over the labelled samples.
+    """(weight/2) · tr(W_lᵀ(L_w − L_b)W_l) over the embeddings W_l of the labelled samples.
 
-    With the affinity 1/N_c − 1/N_l within class c and the penalty 1/N_l between classes, (L_w − L_b)W_l is the mean of
-    all labelled embeddings less that of the class: the term is minus half the weighted scatter between class means. It
-    is concave, so it enters the W-step through its tangent, and the objective never rises.
+    L_w and L_b are the Laplacians of the affinity 1/N_c − 1/N_l between samples of the same class c and of the penalty
+    1/N_l between classes, for N_l labelled samples, N_c of them in class c. Row i of (L_w − L_b)W_l is m − m_c, the
+    mean of all labelled samples less the mean of the class of i, so the term equals −(weight/2)·Σ_c N_c ‖m_c − m‖² and
+    no n × n matrix is formed. It is concave: the update of W replaces it by its tangent, −2 tr(LᵀW) with
+    L = (weight/2)·(m_c − m) in the labelled rows and 0 in the others, and the objective never rises.
 
     Parameters
     ----------
-    labels : sequence of int
+    labels : sequence of int, default=()
         Class of every sample, -1 where unknown.
-    weight : float
+    weight : float, default=1.0
         Positive.
+
+    References
+    ----------
+    .. [1] Z. Guan, L. Zhang, J. Peng, J. Fan: Multi-view concept learning for data representation. IEEE Trans.
+       Knowledge and Data Engineering 27 (2015).
     """
 
     separable, linearises = False, True
-
-    pairs = True
 
     def __init__(self, labels: Sequence[int] = (), weight: float = 1.0) -> None:
         self.labels = tuple(int(label) for label in labels)

@@ -8,20 +8,28 @@ from typing import Any
 import numpy as np
 
 from jella.numerics.arrays import Array, like, namespace, sqnorm
-from jella.problem.terms.base import Coupling
-from jella.problem.terms.checks import positive
+from jella.problem.terms.base import Coupling, positive
 
 
 class LearnedGraph(Coupling):
     """beta · tr(WᵀL_S W) + gamma · ‖A‖² with S = (A + Aᵀ)/2, L_S = Diag(S1) − S, and rows of A on the simplex.
 
-    The best A at a given W is row by row the projection of −(beta/4 gamma)‖w_i − w_j‖² onto the simplex, exactly: large
-    gamma spreads a sample's weight over many neighbours.
+    The update of A is exact: row i is the projection of −(beta/(4·gamma))·‖w_i − w_j‖², j = 1…n, onto the simplex
+    {a ≥ 0, Σ_j a_j = 1}, found by sorting. For the embedding the term is tr(WᵀKW) with K = beta·L_S, so that the exact
+    update of W solves K W + W A = C, a Sylvester equation.
 
     Parameters
     ----------
-    beta, gamma : float
-        Weights of the smoothness and of the spread; positive.
+    beta : float, default=1.0
+        Weight of the smoothness on the graph; positive.
+    gamma : float, default=100.0
+        Weight of ‖A‖²; positive. A larger one spreads the weight of a sample over more neighbours.
+
+    References
+    ----------
+    .. [1] H. Zhao, H. Liu, Y. Fu: Incomplete multi-modal visual data grouping. IJCAI 2016.
+    .. [2] J. Duchi, S. Shalev-Shwartz, Y. Singer, T. Chandra: Efficient projections onto the l1-ball for learning in
+       high dimensions. ICML 2008.
     """
 
     pairs = True

@@ -7,17 +7,27 @@ from typing import Any
 import numpy as np
 
 from jella.numerics.arrays import Array, like, namespace
-from jella.problem.terms.base import Proximable
-from jella.problem.terms.checks import positive
+from jella.problem.terms.base import Proximable, positive
 
 
 class Linf1(Proximable):
-    """weight · Σ_j max_i |b_ij|, that is ‖Bᵀ‖_{∞,1}: on a basis, components that a view does not need go to zero.
+    """weight · Σ_j max_i |b_ij|, that is ‖Bᵀ‖_{∞,1}: on a basis, components that a view does not need become zero.
+
+    Its prox follows from Moreau's identity: every column b_j less its projection onto the ℓ1 ball,
+    prox(b_j) = b_j − P(b_j), with P the projection onto {x : ‖x‖₁ ≤ step·weight}, found by sorting.
 
     Parameters
     ----------
-    weight : float
+    weight : float, default=1.0
         Positive.
+
+    References
+    ----------
+    .. [1] Z. Guan, L. Zhang, J. Peng, J. Fan: Multi-view concept learning for data representation. IEEE Trans.
+       Knowledge and Data Engineering 27 (2015).
+    .. [2] J. Duchi, S. Shalev-Shwartz, Y. Singer, T. Chandra: Efficient projections onto the l1-ball for learning in
+       high dimensions. ICML 2008.
+    .. [3] N. Parikh, S. Boyd: Proximal algorithms. Foundations and Trends in Optimization 1 (2014).
     """
 
     separable = False  # a column runs over all rows

@@ -1,4 +1,4 @@
-"""What a loss must offer."""
+"""What a loss must offer, and the squared loss."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from jella.numerics.arrays import Array
 from jella.problem.residuals import Residual, ViewData
-from jella.problem.terms.part import Part
+from jella.problem.terms.base import Part, positive
 
 
 class Loss(Part, ABC):
     """How far the observed entries are from the product of embedding and bases.
 
-    It is a function of one number a view, to which every sample adds its part: `totals`. A loss that is not a sum of
-    squares is bounded by one at the current residuals: `row_weights` gives the weight of every sample in every view,
-    and `view_factors` what those of a view are multiplied by.
+    It is a function of one number per view, to which every sample adds its part: `totals`. A loss that is not a sum
+    of squares is bounded by one at the current residuals: `row_weights` gives the weight of every sample in every
+    view, and `view_factors` what those of a view are multiplied by.
     """
 
     #: whether over-relaxation of the completed data makes sense for it
@@ -56,3 +56,39 @@ class Loss(Part, ABC):
     ) -> Array | None:
         """Embedding of samples by the loss itself, where a bound by squares would be less than exact; else None."""
         return None
+
+
+class Squared(Loss):
+    """scale · Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖²: the squared residuals of the observed entries.
+
+    Γ_v is 1 where view v is observed and 0 elsewhere. The loss is quadratic in a block when the others are
+    fixed, so the update of a block without terms is least squares: row i of it solves A_i b_i = c_i, with A_i and c_i
+    from the observed entries (Algorithm 2) or from the view completed with the current W U_vᵀ (Algorithm 1).
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        1, or 0.5 for methods that are published with it.
+
+    References
+    ----------
+    .. [1] C. Xu, D. Tao, C. Xu: Multi-view learning with incomplete views. IEEE Trans. Image Processing 24 (2015).
+    .. [2] H. Tao, C. Hou, D. Yi, J. Zhu, D. Hu: Joint embedding learning and low-rank approximation: a framework for
+       incomplete multi-view learning. IEEE Trans. Cybernetics 51 (2021).
+    """
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = positive(scale, "Squared scale")
+
+    @property
+    def weight(self) -> float:
+        """The scale."""
+        return self.scale
+
+    def totals(self, residuals: Sequence[Residual]) -> np.ndarray:
+        """Squared residuals over the observed entries of every view."""
+        return np.array([residual.sqnorm() for residual in residuals])
+
+    def value(self, totals: np.ndarray, state: Any = None) -> float:
+        """Scaled sum over all views."""
+        return self.scale * sum(totals.tolist())

@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from jella.numerics.arrays import Array, sqnorm
-from jella.problem.terms.base import Proximable
-from jella.problem.terms.checks import positive
+from jella.problem.terms.base import Proximable, positive
 
 
 class Ridge(Proximable):
-    """weight · ‖B‖²: keeps a block small; every exact update takes it in for free.
+    """weight · ‖B‖²: keeps a block small.
+
+    Its prox is shrinkage, prox(B) = B / (1 + 2·step·weight). Updates do not need it: the weight is added to the
+    diagonal of the quadratic, A + weight·I, so that every exact update stays exact.
 
     Parameters
     ----------
-    weight : float
+    weight : float, default=1.0
         Positive.
+
+    References
+    ----------
+    .. [1] A. E. Hoerl, R. W. Kennard: Ridge regression: biased estimation for nonorthogonal problems. Technometrics 12
+       (1970).
     """
 
     elementwise = True

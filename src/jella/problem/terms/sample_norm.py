@@ -1,4 +1,4 @@
-"""A robust loss: norms of samples, not their squares, with a learned weight a view."""
+"""A robust loss: norms of samples, not their squares, with a learned weight per view."""
 
 from __future__ import annotations
 
@@ -25,15 +25,20 @@ class RobustState:
 
 
 class SampleNorm(Loss):
-    """Σ_v a_v^power Σ_i ‖x_i − U_v w_i‖ over the samples present, with view weights a ≥ 0, Σ a_v = 1.
+    """Σ_v a_v^power Σ_i ‖x_i − U_v w_i‖ over the samples present in view v, with weights a_v ≥ 0, Σ_v a_v = 1.
 
-    Bounded at the current residuals by squares with weight ½ a_v^power / ‖e_i‖; the best view weights are
-    a_v ∝ (power · h_v)^(1/(1 − power)) with h_v = Σ_i ‖e_i‖.
+    The update of a block minimises a bound that touches the loss at the current residuals e_i: squares with weight
+    ½·a_v^power/‖e_i‖ (iteratively reweighted least squares). The update of the view weights is exact:
+    a_v ∝ (power·h_v)^(1/(1 − power)) with h_v = Σ_i ‖e_i‖. Norms are smoothed, sqrt(‖e_i‖² + 2.2e-16).
 
     Parameters
     ----------
-    power : float
-        Greater than 1; large values make the views equal.
+    power : float, default=2.0
+        Greater than 1. A large value makes the weights of the views equal.
+
+    References
+    ----------
+    .. [1] X. Cai, F. Nie, H. Huang: Multi-view k-means clustering on big data. IJCAI 2013.
     """
 
     allows_sor = False

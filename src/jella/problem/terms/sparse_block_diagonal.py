@@ -20,18 +20,42 @@ BLOCK_BYTES = 2**22
 
 
 class SparseBlockDiagonal(BlockDiagonal):
-    """BlockDiagonal with an affinity B that is zero off a given support.
+    """BlockDiagonal with B_ij = 0 for every pair (i, j) outside a given support.
 
-    Everything is exact for the problem so restricted; with a full support that starts from zero it is BlockDiagonal.
+    Value: alpha·‖W − PᵀW‖² + beta·‖P − B‖² + gamma·(sum of the k lowest eigenvalues of L_B), as in BlockDiagonal. The
+    updates are those of BlockDiagonal and exact for the restricted problem, since B enters pair by pair:
+    B_ij = max(½(P_ij + P_ji) − (gamma/(4·beta))·‖f_i − f_j‖², 0) on the support. P is B plus a matrix of rank r and is
+    never formed, so time and memory grow with the number of pairs in the support. With a full support that starts from
+    zero the term is BlockDiagonal.
 
     Parameters
     ----------
     support : Support
-        The pairs of samples that B may join, with the weights that B starts from. The first W-step pulls every sample
-        towards what these weights make of the others.
-    n_blocks, alpha, beta, gamma, eigen_tol, eigen_steps
-        As in BlockDiagonal. Few steps of the eigensolver in a sweep suffice, since it goes on from the last ones.
+        The pairs of samples that B may join, with the weights that B starts from. The first update of W pulls every
+        sample towards the average of the others by these weights.
+    n_blocks : int, default=2
+        k, the number of groups.
+    alpha : float, default=0.1
+        Weight of the self-expression of the embedding.
+    beta : float, default=10.0
+        Weight of ‖P − B‖².
+    gamma : float, default=0.1
+        Weight of the block-diagonal structure of B.
+    eigen_tol : float, default=1e-4
+        Relative residual to which the eigenvectors are solved in every sweep.
+    eigen_steps : int, default=3
+        Most steps of the eigensolver per sweep. A few are enough, since it continues from the vectors of the sweep
+        before; the first sweep has at least 60 steps.
+
+    References
+    ----------
+    .. [1] H. Tao, C. Hou, D. Yi, J. Zhu, D. Hu: Joint embedding learning and low-rank approximation: a framework for
+       incomplete multi-view learning. IEEE Trans. Cybernetics 51 (2021).
+    .. [2] C. Lu, J. Feng, Z. Lin, T. Mei, S. Yan: Subspace clustering by block diagonal representation. IEEE Trans.
+       Pattern Analysis and Machine Intelligence 41 (2019).
     """
+
+    pairs = False
 
     def __init__(
         self,
@@ -47,8 +71,6 @@ class SparseBlockDiagonal(BlockDiagonal):
         super().__init__(n_blocks, alpha, beta, gamma=gamma, eigen_tol=eigen_tol, eigen_steps=eigen_steps)
         self.support = support
         self._moved: tuple[Any, Support] | None = None
-
-    pairs = False
 
     @property
     def pull(self) -> float:

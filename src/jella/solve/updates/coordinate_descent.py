@@ -28,6 +28,13 @@ class CoordinateDescent(Update):
 
     For coordinate j of every row, b_j ← prox of the terms at (c_j − Σ_{l≠j} A_jl b_l)/A_jj with step 1/(2A_jj): for
     b ≥ 0 with weight α on ℓ1 that is max(0, b_j + (c_j − (bA)_j − α/2)/A_jj).
+
+    Parameters
+    ----------
+    progress : float, default=0.0
+        A row also ends when its coordinates move by less than this share of their first move.
+    max_sweeps : int, default=500
+        Most cycles over the coordinates.
     """
 
     rank = 1

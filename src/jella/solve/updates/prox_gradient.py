@@ -17,7 +17,15 @@ FEW_STEPS = 15
 
 
 class ProxGradient(Update):
-    """FISTA on the block, with step 1/L for L = 2·λ_max(A); momentum is dropped whenever it would raise the value."""
+    """FISTA on the block, with step 1/L for L = 2·λ_max(A); momentum is dropped whenever it would raise the value.
+
+    Parameters
+    ----------
+    max_steps : int, default=200
+        Most steps.
+    accelerates : bool, default=True
+        Whether steps have momentum.
+    """
 
     rank = 9
 

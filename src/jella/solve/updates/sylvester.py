@@ -22,6 +22,11 @@ class Sylvester(Update):
 
     All columns at once: in closed form where K is low rank (Woodbury), else by conjugate gradients from the current
     block, each column with its own shift. No m × m matrix is formed or factorised.
+
+    Parameters
+    ----------
+    tolerance : float, default=1e-10
+        Conjugate gradients end when the residual of every column is below this share of its right-hand side.
     """
 
     rank = 3
