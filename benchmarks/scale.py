@@ -144,7 +144,7 @@ def bare_products(model: Any, views: list[np.ndarray], calls: dict[str, int]) ->
     n_coupling = calls["coupling products"] * per_sweep
     small = np.eye(RANK, dtype=W.dtype)
     total = 0.0
-    for X, U in zip(views, model._bases, strict=True):
+    for X, U in zip(views, model.readout_.bases, strict=True):
         R = np.nan_to_num(X)
         total += _best(lambda R=R, U=U: R @ U) + _best(lambda R=R: R.T @ W) + _best(lambda U=U: W @ U.T)
     total += n_coupling * (2 * _best(lambda: B @ W) + 2 * _best(lambda: W.T @ W) + 2 * _best(lambda: W @ small))

@@ -71,7 +71,7 @@ def holed(setting: str, rate: float = 0.3, seed: int = 0, **options: Any) -> lis
 
 def takes(method: type[BaseJELLA], setting: str) -> bool:
     """Whether the method takes data with this kind of holes."""
-    return setting == "missing-view" or method().declare().loss.allows_entries
+    return setting == "missing-view" or method().capabilities.missing == "entries"
 
 
 def make(method: type[BaseJELLA], **options: Any) -> BaseJELLA:

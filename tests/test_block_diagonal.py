@@ -9,6 +9,7 @@ from scipy.linalg import eigh, solve_sylvester
 from sklearn.metrics import adjusted_rand_score
 
 import jella
+from jella.estimators.capabilities import probe
 from jella.graphs.spectral import spectral_labels
 from jella.numerics.arrays import like, to_numpy
 from jella.numerics.eigen import lowest_eigenvectors
@@ -155,9 +156,9 @@ def test_spectral_labels_of_a_block_matrix():
 
 
 def test_weights_follow_the_form_unless_given():
-    assert jella.IMLBDR().declare().embedding[0].beta == 1e4
-    assert jella.IMLBDR(basis="orthonormal").declare().embedding[0].beta == 10.0
-    assert jella.IMLBDR(gamma=3.0).declare().embedding[0].gamma == 3.0
+    assert jella.IMLBDR().declare(probe()).embedding[0].beta == 1e4
+    assert jella.IMLBDR(basis="orthonormal").declare(probe()).embedding[0].beta == 10.0
+    assert jella.IMLBDR(gamma=3.0).declare(probe()).embedding[0].gamma == 3.0
     for options, message in [({"basis": "tight"}, "basis must be"), ({"labels_from": "W"}, "labels_from must be")]:
         with pytest.raises(ValueError, match=message):
             jella.IMLBDR(**options).fit(grouped(30))

@@ -168,7 +168,6 @@ def test_what_memory_does_not_hold_is_kept_in_files_as_long_as_the_model_is(name
 
 def test_some_samples_of_chunks_in_files_are_read_alone(monkeypatch, tmp_path):
     import jella.distributed.scheduler
-    from jella.distributed.fetch import brought
     from jella.distributed.store import Stored
 
     monkeypatch.setattr(jella.distributed.scheduler, "SHARE", 0.0)
@@ -177,7 +176,7 @@ def test_some_samples_of_chunks_in_files_are_read_alone(monkeypatch, tmp_path):
         some = jella.distributed.read.read_chunked(lazy(views)).take(kept)
         assert all(isinstance(chunk, Stored) for chunk in some.chunks)
         rows = np.array([0, 3, 17, 39])
-        for view, raw in zip(brought(some.take(np.arange(40) > 0), rows[1:] - 1), views, strict=True):
+        for view, raw in zip(some.take(np.arange(40) > 0).fetch(rows[1:] - 1), views, strict=True):
             wanted = raw[kept][rows[1:]]
             np.testing.assert_array_equal(np.where(view.mask, view.X, np.nan), wanted)
 
@@ -324,16 +323,18 @@ def test_frames_are_aligned_by_their_index():
 
 def test_methods_that_relate_samples_say_what_to_use_instead():
     X = lazy(grouped("missing-view"))
-    for method in (jella.IMG, jella.IMLBDR, jella.IMCL, jella.MIC, jella.RAMC, jella.RPCA, jella.RRMC):
-        with pytest.raises(ValueError, match=r"got a Dask collection: .* relates samples to each other; use SparseBDR"):
+    for method in (jella.IMG, jella.IMLBDR, jella.MIC, jella.RAMC, jella.RPCA, jella.RRMC):
+        with pytest.raises(
+            ValueError, match=r"got a Dask collection: .* relates .*samples to each other; use SparseBDR"
+        ):
             method().fit(X)
 
 
 def test_terms_that_are_not_solved_sample_by_sample_are_refused():
     X = lazy(grouped("missing-view"))
-    with pytest.raises(ValueError, match="got L21, which ProxGradient solves for all together"):
+    with pytest.raises(ValueError, match="JELLA has L21, which ProxGradient solves for all samples together"):
         jella.JELLA(embedding=[L21(0.1)]).fit(X)
-    with pytest.raises(ValueError, match="got LearnedGraph, which relates them to each other"):
+    with pytest.raises(ValueError, match="JELLA has LearnedGraph, which relates all samples to each other"):
         jella.JELLA(embedding=["learned_graph"]).fit(X)
 
 

@@ -78,7 +78,7 @@ def test_a_fit_in_small_tasks_gives_what_memory_gives(setting, cells, request):
     views, new = grouped(setting, 150), grouped(setting, 40, seed=1)
     whole, chunked = clone(MODEL).fit(views), clone(MODEL).fit(lazy(views))
     same(chunked, whole)
-    np.testing.assert_array_equal(chunked._neighbours, whole._neighbours)
+    np.testing.assert_array_equal(chunked.graph_.indices, whole.graph_.indices)
     for X in (new, lazy(new)):
         np.testing.assert_allclose(np.asarray(chunked.transform(X)), whole.transform(new), atol=1e-7)
         np.testing.assert_array_equal(np.asarray(chunked.predict(X)), whole.predict(new))

@@ -194,7 +194,7 @@ def test_the_model_and_the_views_that_were_given_stay_as_they_are():
 def test_what_attributes_share_on_the_device_they_share_on_the_host(device):
     model = device.fit(jella.MVLIV(n_components=3, random_state=0), digits())
     assert model.embedding_ is model.result_.blocks.embedding
-    assert all(a is b for a, b in zip(model._bases, model.bases_.values(), strict=True))
+    assert all(a is b for a, b in zip(model.readout_.bases, model.bases_.values(), strict=True))
     assert on_host(model).embedding_ is not model.embedding_
 
 

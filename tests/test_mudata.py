@@ -343,7 +343,7 @@ def test_results_are_written_where_scanpy_looks():
     completed = model.complete(mdata)
     for v, (name, part) in enumerate(mdata.mod.items()):
         assert part.obs["jella_cluster"].equals(mdata.obs["jella_cluster"].loc[part.obs_names])
-        assert np.array_equal(part.varm["jella_loadings"], to_numpy(model._bases[v]))
+        assert np.array_equal(part.varm["jella_loadings"], to_numpy(model.readout_.bases[v]))
         assert np.array_equal(dense(part.X), before[name])
         assert np.array_equal(dense(part.layers["jella_completed"]), before[name])
         whole = dense(mdata.obsm[f"jella_completed_{name}"])

@@ -161,7 +161,7 @@ def test_fits_and_saved_models_are_those_of_tables_in_memory(tmp_path):
     here, views = model.fit(read(whole).views).embedding_, read_partitions(parts)
     chunked = model.fit(views)
     np.testing.assert_allclose(np.asarray(chunked.embedding_), here, atol=1e-10)
-    jella.distributed.model.without_chunks(chunked).save(tmp_path / "model.jella")
+    chunked.save(tmp_path / "model.jella")
     loaded = jella.load(tmp_path / "model.jella")
     assert list(loaded.sample_names_in_[:2]) == ["s0", "s1"]
     np.testing.assert_allclose(loaded.transform(read(whole).views), here, atol=1e-10)

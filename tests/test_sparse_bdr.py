@@ -245,7 +245,7 @@ def test_missing_views_are_lent_by_the_first_donor_that_has_them(rng):
     views = read_views([X, Y])
     U, W = np.split(np.linalg.qr(rng.normal(size=(5, 2)))[0], [3]), rng.normal(size=(5, 2))
     donors = np.array([[1, 2], [0, 2], [4, 3], [0, 1], [2, -1]])
-    E = lent_embedding(views, W, donors, views, U)
+    E = lent_embedding(views, views, W, donors, U)
     np.testing.assert_allclose(E[0], X[0] @ U[0] + Y[0] @ U[1])
     np.testing.assert_allclose(E[1], X[0] @ U[0] + Y[1] @ U[1])
     np.testing.assert_allclose(E[2], X[2] @ U[0] + Y[3] @ U[1])  # sample 4 lacks the view itself
@@ -264,7 +264,7 @@ def test_missing_entries_are_lent_one_by_one(rng):
     views = read_views([X])
     U, W = [np.linalg.qr(rng.normal(size=(3, 2)))[0]], rng.normal(size=(4, 2))
     donors = np.array([[1, 2], [3, -1], [0, 1], [0, 2]])
-    E = lent_embedding(views, W, donors, views, U)
+    E = lent_embedding(views, views, W, donors, U)
     np.testing.assert_allclose(E[0], np.array([X[1, 0], X[2, 1], X[0, 2]]) @ U[0])
     expected = X[1].copy()
     expected[1] = (W[1] @ U[0].T)[1]
@@ -314,9 +314,10 @@ def test_a_new_sample_is_pulled_to_its_neighbours():
     views, _ = clustered()
     model = jella.SparseBDR(3, scale="none", view_weights=None, random_state=0).fit(views)
     new = [X[:4] + 0.01 for X in views]
-    W = model._embed_scaled(read_views(new))
-    _, found = nearest(model._scaled, 10, queries=read_views(new))
-    anchor = model.result_.blocks.embedding[found].mean(axis=1)
-    U, pull = np.concatenate(model._bases), model.alpha + model.ridge
+    readout = model.readout_
+    W = readout.solve(read_views(new))
+    _, found = nearest(readout.samples, 10, queries=read_views(new))
+    anchor = readout.known.own[found].mean(axis=1)
+    U, pull = np.concatenate(readout.bases), model.alpha + model.ridge
     expected = np.linalg.solve(U.T @ U + pull * np.eye(U.shape[1]), (np.hstack(new) @ U + pull * anchor).T).T
     np.testing.assert_allclose(W, expected, rtol=1e-8)
