@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from jella.estimators.completion.lagrangian import Penalty
+from jella.estimators.completion.lagrangian import PenaltySchedule
 from jella.estimators.methods.daimc import unit_column_sums
 from jella.graphs.spectral import ClusterPath
 from jella.numerics.registry import concrete_subclasses
@@ -35,7 +35,6 @@ RECORDS: tuple[type, ...] = (
     Blocks,
     BlockState,
     ClusterPath,
-    Penalty,
     Problem,
     Result,
     RobustState,
@@ -157,6 +156,8 @@ SPECIAL: dict[type, Kind] = {
     sparse.csr_array: Kind("csr_array", csr_apart, csr_together),
     KMeans: Kind("KMeans", kmeans_apart, kmeans_together),
     Support: Kind("Support", support_apart, Support),
+    # the name that it had when the first files were written
+    PenaltySchedule: replace(constructed(PenaltySchedule), name="Penalty"),
 }
 
 

@@ -1,43 +1,41 @@
-"""What the completion methods share: the views side by side, their samples recognised, and scikit-learn's face."""
+"""What the completion methods share: the views as one matrix, their samples recognised, and scikit-learn's face."""
 
 from __future__ import annotations
 
 import hashlib
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_scalar
 
 from jella.estimators.base import Prepared, spread
-from jella.estimators.completion.lagrangian import LowRank, Separation
+from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule, Separation, separate
 from jella.estimators.embedding import BaseEmbedding
+from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array, like, namespace, to_numpy
 from jella.numerics.rows import row_blocks
 from jella.solve.solver import canonical_bases, split_rows
 from jella.views import Views, collect
 
 
-class BaseCompletion(BaseEmbedding):
-    """A low-rank matrix fitted to the views side by side; a method adds its parameters, `_separate`, `_coordinates`."""
+class BaseCompletion(RoundsMixin, BaseEmbedding):
+    """A low-rank matrix fitted to all views together; a method adds its parameters and its two formulations."""
 
     # no labels: shared checks ask for the number of clusters, and find none
     n_clusters = None
 
-    max_iter: int
-    tol: float
+    #: rounds for new samples
+    _rounds_for_new: int
+    _penalty: PenaltySchedule
 
     @abstractmethod
-    def _separate(self, D: Array, observed: Array, views: Views) -> Separation:
-        """Fit the scaled values (n, d) of all views, zero where not observed."""
+    def _formulate(self, D: Array, observed: Array, views: Views) -> Formulation:
+        """The problem of a fit to the scaled values (n, d) of all views, zero where not observed."""
 
     @abstractmethod
-    def _coordinates(self, X: Array, observed: Array, V: Array) -> Array:
-        """Coordinates (n, r) of scaled samples in the learned space V (d, r), each sample by itself."""
+    def _formulate_new(self, observed: Array, V: Array) -> Formulation:
+        """The problem of new samples, each by itself, with the learned row space V (d, r) fixed."""
 
     def fit(self, X: Any, y: Any = None, *, observed: Any = None) -> BaseCompletion:
         """Learn the low-rank matrix.
@@ -49,19 +47,21 @@ class BaseCompletion(BaseEmbedding):
             by their index.
         y : ignored
         observed : as X, of booleans, optional
-            True where a value was observed, instead of NaN: (n,), (n, 1) or (n, d) for each view.
+            True where a value was observed, instead of NaN: (n,), (n, 1) or (n, d) per view.
 
         Returns
         -------
         self
         """
-        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-        check_scalar(self.tol, "tol", Real, min_val=0)
+        self._check_parameters()
         prepared = self._prepare(X, observed)
-        separation = self._separate(*side_by_side(prepared.scaled), prepared.scaled)
+        D, counted = as_one_matrix(prepared.scaled)
+        method = self._formulate(D, counted, prepared.scaled)
+        self._penalty = method.penalty
+        separation = separate(D, method, tol=self.tol, max_iter=self.max_iter)
         self._remember(X, prepared)
         self._set_fitted(X, prepared, separation)
-        self._warn()
+        self._warn_unless_converged(f"the last residual is {self.residuals_[-1]:.1e}")
         return self
 
     def _set_fitted(self, X: Any, prepared: Prepared, separation: Separation) -> None:
@@ -72,13 +72,10 @@ class BaseCompletion(BaseEmbedding):
         self._fitted = xp.astype(W, views.dtype)
         self._known = {mark: row for row, mark in enumerate(fingerprints(prepared.used))}
         self.embedding_ = spread(self._fitted, prepared.kept)
-        self._penalty = separation.penalty
         self._bases = tuple(xp.astype(U, views.dtype) for U in bases)
         self.bases_ = collect(self._bases, X, self.view_names_in_)
-        self.residuals_ = separation.residuals
         self.objective_ = separation.objective
-        self.n_iter_ = separation.n_iter
-        self.converged_ = separation.converged
+        self._set_rounds(separation.residuals, separation.converged)
 
     def _embed(self, views: Views) -> Array:
         """Coordinates of the samples: those of the fit as fitted, others solved; NaN where nothing was observed."""
@@ -92,23 +89,17 @@ class BaseCompletion(BaseEmbedding):
         return spread(like(W, self._bases[0]), kept)
 
     def _embed_scaled(self, views: Views) -> Array:
-        """Coordinates of samples that are taken for new ones."""
+        """Coordinates of samples that the fit did not see."""
         xp = namespace(*self._bases)
         V = xp.astype(xp.concat(list(self._bases), axis=0), xp.float64)
-        pieces = [self._coordinates(X, observed, V) for X, observed in dense_blocks(views)]
+        pieces = [
+            separate(X, self._formulate_new(observed, V), tol=0.0, max_iter=self._rounds_for_new).factors.left
+            for X, observed in dense_blocks(views)
+        ]
         return xp.astype(xp.concat(pieces, axis=0), self._bases[0].dtype)
 
-    def _warn(self) -> None:
-        if not self.converged_ and self.tol > 0:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in {self.max_iter} rounds: the last residual is "
-                f"{self.residuals_[-1]:.1e} (tol={self.tol:g}); increase max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
-
-def side_by_side(views: Views) -> tuple[Array, Array]:
+def as_one_matrix(views: Views) -> tuple[Array, Array]:
     """Dense values (n, d) of all views in float64, zero where not observed, and where they were observed."""
     xp = views.xp
     values = [view.X.toarray() if view.is_sparse else view.X for view in views]
@@ -117,9 +108,9 @@ def side_by_side(views: Views) -> tuple[Array, Array]:
 
 
 def dense_blocks(views: Views) -> Iterator[tuple[Array, Array]]:
-    """side_by_side in blocks of samples, so that a wide sparse view is never dense as a whole."""
+    """as_one_matrix in blocks of samples, so that a wide sparse view is never dense as a whole."""
     for rows in row_blocks(views.n_samples, 8 * views.n_features):
-        yield side_by_side(views.take(np.arange(rows.start, rows.stop)))
+        yield as_one_matrix(views.take(np.arange(rows.start, rows.stop)))
 
 
 def fingerprints(views: Views) -> Iterator[bytes]:
@@ -131,7 +122,7 @@ def fingerprints(views: Views) -> Iterator[bytes]:
             yield hashlib.blake2b(row.tobytes() + where.tobytes(), digest_size=16).digest()
 
 
-def canonical(factors: LowRank, widths: list[int]) -> tuple[Array, tuple[Array, ...]]:
+def canonical(factors: Factors, widths: list[int]) -> tuple[Array, tuple[Array, ...]]:
     """Scores (n, r) and bases (d_v, r) of the matrix: bases orthonormal as a stack, strongest component first.
 
     A component that the matrix does not have has a basis of zeros; there is always one component.
