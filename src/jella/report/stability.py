@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.graphs.confirmed import confirmed_graph
+from jella.graphs.eigenvectors import Graph
 from jella.graphs.neighbours import dense_nearest
-from jella.graphs.spectral import Graph, diffused_labels, spectral_labels
+from jella.graphs.spectral import diffused_labels, spectral_labels
 from jella.metrics import adjusted_rand
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans

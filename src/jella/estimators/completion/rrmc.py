@@ -75,9 +75,9 @@ class RRMC(BaseCompletion):
     scale : {'sample', 'feature', 'standardize', 'none'}, default='sample'
         Scaling before the fit, from observed entries only, as in all estimators.
     view_weights : sequence or dict of positive floats, optional
-        Weight of each view, 1 by default; its scaled values are multiplied by the root.
+        Weight of each view, 1 by default; its scaled values are multiplied by the root of it.
     max_iter : int, default=1000
-        Most rounds.
+        Maximum number of rounds.
     tol : float, default=1e-6
         The fit ends when ‖X − Z − E‖ < tol · ‖X‖, on missing entries counting what the round changed in Z.
     on_empty : {'raise', 'drop'}, default='raise'

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_scalar
 
 from jella.estimators.base import Prepared, generator, spread
 from jella.estimators.consensus.filled import Filled
@@ -16,22 +12,23 @@ from jella.estimators.consensus.mic_embed import embed_views
 from jella.estimators.consensus.mic_start import chained_start, given_start
 from jella.estimators.consensus.mic_steps import consensus, objective, refine
 from jella.estimators.embedding import BaseTransformer, LabelsMixin
+from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array
 from jella.views import Views, collect
 
 
-class MIC(LabelsMixin, BaseTransformer):
+class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
     """Multiple incomplete views clustering (MIC): non-negative factors of every view, drawn to one consensus.
 
     Minimises Σ_v ‖C_v(X_v − U_v V_vᵀ)‖² + alpha·‖C_v(U_v − U*)‖² + beta·‖U_v‖_{2,1} with U_v, V_v ≥ 0 and the columns
-    of V_v at ℓ1 norm one. A sample that lacks a view has the view's mean there, with weight c = share of samples that
-    have the view; c = 1 elsewhere. It takes missing views, and refuses missing entries and negative data. Labels are
+    of V_v at ℓ1 norm one. A sample that lacks a view gets the mean of the view, with weight c = share of samples that
+    have the view; c = 1 elsewhere. MIC takes missing views, and refuses missing entries and negative data. Labels are
     k-means on U*.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters. Without it there are no labels, and neither `predict` nor `fit_predict`.
+        Number of clusters. Without it there are no labels, no `predict` and no `fit_predict`.
     n_components : int, optional
         Rank r of the factors. By default n_clusters, or 10 without it, clipped to what the data allow.
     alpha : float, default=0.01
@@ -45,13 +42,13 @@ class MIC(LabelsMixin, BaseTransformer):
         Weight of each view in the loss; 1 by default.
     init : 'nmf' or dict of 'embeddings' and 'bases', default='nmf'
         Start: non-negative factors of one view after another, each from the embedding of the one before, three times
-        around; or given, one (n, r) and one (d_v, r) array a view.
+        around; or given, one (n, r) and one (d_v, r) array per view.
     n_init : int, default=10
-        Starts of k-means, and short random runs that the first view's factors are chosen from.
+        Starts of k-means; and the number of short random runs, the best of which gives the first view its factors.
     max_iter : int, default=100
-        Most rounds over the views.
+        Maximum number of rounds over the views.
     n_steps : int, default=100
-        Multiplicative steps on a view in a round.
+        Multiplicative steps per view and round.
     tol : float, default=1e-4
         The fit ends when a round changes the objective by less than this share.
     on_empty : {'raise', 'drop'}, default='raise'
@@ -83,9 +80,9 @@ class MIC(LabelsMixin, BaseTransformer):
     -----
     The steps are those of the authors' program. After the last round the embeddings are solved exactly with the bases
     fixed, each sample by itself, so that `transform` of the training samples is `embedding_`. New samples are filled
-    with the means, and weighed with the shares, of the fit: a view that every training sample had weighs in full where
-    a new sample lacks it. Where beta is too large for the data, samples end with an embedding of zero; that is common
-    for sparse views such as text at 0.1.
+    with the means, and weighed with the shares, of the fit: where a new sample lacks a view that every training sample
+    had, the mean of that view has full weight. Where beta is too large for the data, the embedding of some samples is
+    zero; that is common at beta = 0.1 for sparse views such as text.
 
     References
     ----------
@@ -103,6 +100,8 @@ class MIC(LabelsMixin, BaseTransformer):
     """
 
     _may_miss = "views"
+    _counts = ("max_iter", "n_steps", "n_init")
+    _amounts = ("alpha", "beta", "tol")
 
     def __init__(
         self,
@@ -145,7 +144,7 @@ class MIC(LabelsMixin, BaseTransformer):
             their index. Sparse views stay sparse.
         y : ignored
         observed : as X, of booleans, optional
-            True where a value was observed, instead of NaN: (n,), (n, 1) or (n, d) for each view.
+            True where a value was observed, instead of NaN: (n,), (n, 1) or (n, d) per view.
 
         Returns
         -------
@@ -160,14 +159,8 @@ class MIC(LabelsMixin, BaseTransformer):
         self._bases = self._run(views, *self._start(views, prepared.scaled))
         self._remember(X, prepared)
         self._close(X, views, prepared)
-        self._warn()
+        self._warn_unless_converged(f"the last changed the objective by {self.residuals_[-1]:.1e}")
         return self
-
-    def _check_parameters(self) -> None:
-        for name in ("max_iter", "n_steps", "n_init"):
-            check_scalar(getattr(self, name), name, Integral, min_val=1)
-        for name in ("alpha", "beta", "tol"):
-            check_scalar(getattr(self, name), name, Real, min_val=0)
 
     def _start(self, views: list[Filled], scaled: Views) -> tuple[list[Array], list[Array]]:
         rank = self._rank(scaled)
@@ -177,7 +170,7 @@ class MIC(LabelsMixin, BaseTransformer):
         return chained_start(views, rank, rng, n_init=self.n_init, n_steps=self.n_steps)
 
     def _run(self, views: list[Filled], embeddings: list[Array], bases: list[Array]) -> tuple[Array, ...]:
-        """Rounds over the views until the objective settles; the bases at the end."""
+        """The bases after rounds over the views until the objective settles."""
         target = consensus(views, embeddings)
         values = [objective(views, embeddings, bases, target, self.alpha, self.beta)]
         residuals: list[float] = []
@@ -189,12 +182,12 @@ class MIC(LabelsMixin, BaseTransformer):
             target = consensus(views, embeddings)
             values.append(objective(views, embeddings, bases, target, self.alpha, self.beta))
             residuals.append(abs(values[-1] - values[-2]) / max(values[-2], np.finfo(float).tiny))
-        self.objective_, self.residuals_ = np.array(values[1:]), np.array(residuals)
-        self.n_iter_, self.converged_ = len(residuals), residuals[-1] < self.tol
+        self.objective_ = np.array(values[1:])
+        self._set_rounds(residuals, residuals[-1] < self.tol)
         return tuple(bases)
 
     def _close(self, X: Any, views: list[Filled], prepared: Prepared) -> None:
-        """The exact embeddings of the samples with the bases at hand, and what follows from them."""
+        """Set the exact embeddings of the samples, with the bases fixed, and what follows from them."""
         stacked = embed_views(views, self._bases, self.alpha, self.beta)
         embeddings = [stacked[v, :, :] for v in range(len(views))]
         target = consensus(views, embeddings)
@@ -210,17 +203,8 @@ class MIC(LabelsMixin, BaseTransformer):
         stacked = embed_views(filled, self._bases, self.alpha, self.beta)
         return consensus(filled, [stacked[v, :, :] for v in range(len(filled))])
 
-    def _warn(self) -> None:
-        if not self.converged_ and self.tol > 0:
-            warnings.warn(
-                f"MIC did not converge in {self.max_iter} rounds: the last changed the objective by "
-                f"{self.residuals_[-1]:.1e} (tol={self.tol:g}); increase max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
-        tags.input_tags.allow_nan = False  # a single view has no whole views to lack
+        tags.input_tags.allow_nan = False  # of a single view, no sample may lack the whole
         return tags

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_scalar
 
 from jella.estimators.base import BaseMultiView
 from jella.estimators.consensus.graph_fit import Cut, connected_enough, fit_graph
+from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
 from jella.views import Views
@@ -22,26 +21,26 @@ from jella.views import Views
 DEFAULT_CLUSTERS = 8
 
 
-class RAMC(ClusterMixin, BaseMultiView):
+class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
     """Robust auto-weighted multi-view clustering (RAMC): one graph with exactly k components, for complete data.
 
     Minimises Σ_v sqrt(‖S − A_v‖₁) over graphs S with rows on the simplex and rank(L_S) = n − k, where A_v is the
     adaptive-neighbour graph of view v and L_S the Laplacian of (S + Sᵀ)/2. Such a graph has exactly k connected
-    components: these are the labels. Every view gets the weight w_v = 1/(2 sqrt(‖S − A_v‖₁)) by itself.
+    components: these are the labels. The weights of the views, w_v = 1/(2 sqrt(‖S − A_v‖₁)), come with S.
 
     Parameters
     ----------
     n_clusters : int, optional
         Number of clusters k; 8 by default, or the number of samples where that is smaller.
     n_neighbors : int, default=15
-        Neighbours of a sample in the graph of a view. Doubled until the views' mean graph has at most k components.
+        Neighbours of a sample in the graph of a view. Doubled until their mean graph has at most k components.
     scale : {'sample', 'feature', 'standardize', 'none'}, default='sample'
         Scaling before distances are taken: every sample of every view to unit norm; every feature to unit root mean
         square; every feature to zero mean and unit variance; or none. The scale of a view as a whole does not matter.
     n_init : int, default=10
-        Starts of k-means, which is asked only where no graph with exactly k components was found.
+        Starts of k-means, which is used only if no graph with exactly k components was found.
     max_iter : int, default=100
-        Most rounds.
+        Maximum number of rounds.
     tol : float, default=1e-4
         The fit ends when the graph has k components and a round moves less than this share of its mass.
     on_empty : {'raise', 'drop'}, default='raise'
@@ -72,8 +71,8 @@ class RAMC(ClusterMixin, BaseMultiView):
     -----
     λ·Σ ‖f_i − f_j‖² s_ij stands for the rank, with F the k lowest eigenvectors of L_S. Rounds solve the rows of S
     exactly, then the weights, then F; λ rises while S has fewer than k components and falls while it has more. Where no
-    round ends with exactly k, a ConvergenceWarning says so and the labels are k-means on F. New samples have no place
-    in the graph: there is no `predict`.
+    round ends with exactly k, a ConvergenceWarning says so and the labels are k-means on F. The graph has no
+    new samples: there is no `predict`.
 
     References
     ----------
@@ -96,6 +95,7 @@ class RAMC(ClusterMixin, BaseMultiView):
     view_weights = None
 
     _may_miss = "nothing"
+    _counts = ("n_neighbors", "n_init", "max_iter")
 
     def __init__(
         self,
@@ -133,9 +133,7 @@ class RAMC(ClusterMixin, BaseMultiView):
         -------
         self
         """
-        for name in ("n_neighbors", "n_init", "max_iter"):
-            check_scalar(getattr(self, name), name, Integral, min_val=1)
-        check_scalar(self.tol, "tol", Real, min_val=0)
+        self._check_parameters()
         prepared = self._prepare(X, observed)
         refuse_incomplete(prepared.scaled)
         n = prepared.scaled.n_samples
@@ -149,9 +147,7 @@ class RAMC(ClusterMixin, BaseMultiView):
 
     def _set_fitted(self, cut: Cut, k: int, kept: np.ndarray) -> None:
         self.view_weights_ = cut.weights
-        self.residuals_ = cut.residuals
-        self.n_iter_ = len(cut.residuals)
-        self.converged_ = cut.reached
+        self._set_rounds(cut.residuals, cut.reached)
         rows = np.flatnonzero(kept)
         graph = cut.graph.tocoo()
         ends = tuple(rows[along] for along in graph.coords)
