@@ -14,7 +14,9 @@ from jella.graphs import eigenvectors
 from jella.graphs.eigenvectors import components, laplacian_eigenvectors, leading_eigenvectors
 
 K = 4
-by_size = pytest.mark.parametrize("sizes", [(60,), (40, 25, 3), (300, 250), (30, 20, 10, 5, 40)], ids=str)
+by_size = pytest.mark.parametrize(
+    "sizes", [(60,), (40, 25, 3), (300, 250), (40, 30, 25, 20), (30, 20, 10, 5, 40)], ids=str
+)
 by_way = pytest.mark.parametrize("direct", [600, 0], ids=["direct", "iterative"])
 
 
