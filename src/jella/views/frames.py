@@ -87,7 +87,6 @@ def read_frame(raw: Any, name: str) -> Frame:
         raise ValueError(
             f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; encode or drop them"
         )
-    check_unique(raw.index, name)
     dtype = np.float32 if all(dtype == np.float32 for dtype in map(_numpy_dtype, raw.dtypes)) else np.float64
     if raw.shape[1] and all(isinstance(dtype, pd.SparseDtype) and dtype.fill_value == 0 for dtype in raw.dtypes):
         return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=dtype), raw.index, column_names(raw))
