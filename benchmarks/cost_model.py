@@ -19,18 +19,18 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import argparse
 import json
 import math
-import platform
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cost_formulas import Constants, D, K, Q, R, Steps, V, costs, search_cost
 from cost_page import SEARCH, draw
+from measuring import fastest, machine
 from scale import Clock, make_views
 from scipy import sparse
 
@@ -52,13 +52,8 @@ RUNS = {
 SEARCHED = (50_000, 200_000)
 
 
-def best(function: Callable[[], Any], times: int = 7) -> float:
-    seconds = []
-    for _ in range(times):
-        started = time.process_time()
-        function()
-        seconds.append(time.process_time() - started)
-    return min(seconds)
+#: processor seconds of the fastest of several runs
+best = partial(fastest, clock=time.process_time)
 
 
 def measure() -> Constants:
@@ -146,7 +141,7 @@ def run_sweeps(name: str, n: int) -> tuple[float, Steps]:
 
 def run_search(n: int) -> float:
     views = read_views([view.astype(np.float64) for view in make_views(n)[0]])
-    return best(lambda: nearest(views, Q), times=1)
+    return best(lambda: nearest(views, Q), 1)
 
 
 def compare(constants: Constants) -> list[dict[str, Any]]:
@@ -174,7 +169,7 @@ def main() -> None:
         stored = {
             "constants": asdict(constants),
             "rows": compare(constants),
-            "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            "machine": machine(),
             "date": time.strftime("%Y-%m-%d"),
         }
         FILE.write_text(json.dumps(stored, indent=1) + "\n")

@@ -23,7 +23,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")  # before NumPy is imported; 
 
 import argparse
 import json
-import platform
 import tempfile
 import time
 import warnings
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import append, machine
 from scale import make_views
 from threadpoolctl import threadpool_limits
 
@@ -217,10 +217,9 @@ def main() -> None:
     options = parser.parse_args()
     for what in options.what:
         found = run(what, options.n)
-        found["machine"] = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+        found["machine"] = machine()
         print(json.dumps(found, indent=1), flush=True)
-        with options.out.open("a") as file:
-            file.write(json.dumps(found) + "\n")
+        append(options.out, found)
 
 
 if __name__ == "__main__":
