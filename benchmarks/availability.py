@@ -6,7 +6,7 @@ Run: JELLA_DATA=<folder> python benchmarks/availability.py [--masks 5] [--sets Y
 Half of the samples lose one view ('missing-view', rate .5, the same holes for every method). From the rows of the
 embedding, at unit norm, two classifiers predict for every view whether a sample has it: 10 nearest neighbours, and
 logistic regression on standardised columns with balanced classes. The figure is the ROC AUC, the mean over 5 stratified
-folds. The same with the availability permuted at random, 3 times a mask, gives the chance level and its standard
+folds. The same with the availability permuted at random, 3 times per mask, gives the chance level and its standard
 deviation. A set, view and classifier holds if the mean over the masks is at most .60, or at most two standard
 deviations (over masks and permutations) above the permuted mean.
 

@@ -2,9 +2,9 @@
 
 Run: python benchmarks/cost_model.py [--draw]
 
-Measures the constants on this machine (one thread; the best of several runs), predicts seconds a sweep for each method,
-and of the search for neighbours, and compares with what is run here. How many steps conjugate gradients and the
-eigensolver take, and how many pairs a graph has, only a run can tell: they are counted in the sweep that is compared.
+Measures the constants on this machine (one thread; the best of several runs), predicts the seconds per sweep of each
+method and those of the search for neighbours, and compares both with runs on this machine. How many steps conjugate gradients and the
+eigensolver take, and how many pairs a graph has, only a run can show: they are counted in the sweep that is compared.
 Figures go to benchmarks/results/cost_model.json; --draw writes the tables of docs/results/how-big.md from it without
 measuring. Predictions are per core and add up over chunks; a sweep over several workers takes the sum over them, and
 the messages of the slowest link.
@@ -73,7 +73,7 @@ def measure() -> Constants:
 
 
 def _rate_of_products(rng: np.random.Generator) -> float:
-    """Operations a second of X U, Xᵀ W and W Uᵀ, one of each, with more data than the cache holds."""
+    """Operations per second of X U, Xᵀ W and W Uᵀ, one of each, with more data than the cache holds."""
     X, U, W = (rng.standard_normal(shape) for shape in ((100_000, D // V), (D // V, R), (100_000, R)))
     room = np.empty_like(X)
     return 3 * 2 * X.size * R / best(lambda: (X @ U, X.T @ W, np.matmul(W, U.T, out=room)))

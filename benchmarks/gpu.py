@@ -1,4 +1,4 @@
-"""A GPU against the cores of the same machine: dense IML-BDR, MVL-IV and SparseBDR, seconds a sweep.
+"""A GPU against the cores of the same machine: dense IML-BDR, MVL-IV and SparseBDR, seconds per sweep.
 
 Run on a machine with CUDA: python benchmarks/gpu.py [--what ceilings dense mvliv sparse] [--out FILE]
 
@@ -57,7 +57,7 @@ def compare(
     peaks: dict[str, float],
     cores: bool = True,
 ) -> dict[str, Any]:
-    """Seconds a sweep on the card and on the cores."""
+    """Seconds per sweep on the card and on the cores."""
     import torch
 
     on_card = [torch.asarray(X, device="cuda") for X in views]
@@ -77,7 +77,7 @@ def compare(
 
 
 def ceilings() -> dict[str, float]:
-    """Floating point operations and bytes a second that this card reaches."""
+    """Floating point operations and bytes per second that this card reaches."""
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -95,7 +95,7 @@ def ceilings() -> dict[str, float]:
 
 
 def dense(n: int, peaks: dict[str, float]) -> dict[str, Any]:
-    """IML-BDR in the orthonormal form; its n × n matrices are read and written a few times a sweep."""
+    """IML-BDR in the orthonormal form; its n × n matrices are read and written a few times per sweep."""
     views, _ = make_views(n)
 
     def make(max_iter: int = 8) -> Any:

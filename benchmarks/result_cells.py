@@ -18,7 +18,7 @@ from jella.estimators.on_device import Device
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SETTINGS, RATES = ("missing-view", "incomplete-view"), (0.1, 0.3, 0.5)
-#: digest of the source of the library when it was loaded, which may be edited during a run: tells results apart
+#: digest of the source of the library when it was loaded, which may be edited during a run: it identifies results
 SOURCE = hashlib.sha256(
     b"".join(file.read_bytes() for file in sorted(Path(jella.__file__).parent.rglob("*.py")))
 ).hexdigest()[:8]

@@ -8,7 +8,7 @@ other work on the machine counts little; on an idle machine they are what a cloc
 of its own, so that its peak memory is its own; results are appended to benchmarks/results/scale.jsonl, and --draw makes
 table and picture from the file.
 
-The bare products of a sweep are timed on the same data: those of data and bases (three a view), those of the affinity
+The bare products of a sweep are timed on the same data: those of data and bases (three per view), those of the affinity
 in the conjugate gradients and the eigensolver, of rank-r matrices with each other, and the sampled products on the
 support, as often as the sweep makes them. What a sweep takes above them is overhead.
 """

@@ -17,6 +17,7 @@ from scipy import sparse
 
 import jella
 from jella.estimators.base import BaseMultiView
+from jella.estimators.completion.lagrangian import PenaltySchedule
 from jella.estimators.model_file import estimators
 from jella.numerics.arrays import like, to_numpy
 from jella.numerics.registry import concrete_subclasses
@@ -243,6 +244,13 @@ def test_kinds_have_names_of_their_own():
     assert {kind.name for kind in pandas_kinds().values()} == set(NAMES)
     assert not set(names) & set(NAMES)
     assert set(SPECIAL) <= set(kinds_by_type())
+
+
+def test_the_penalty_of_rpca_keeps_its_first_name_in_files():
+    node = {"kind": "Penalty", "parts": {"start": 1.0, "growth": 2.0, "most": 8.0}}
+    penalty = PenaltySchedule(1.0, 2.0, 8.0)
+    assert Encoder().encode(penalty) == node
+    assert Decoder(None, []).decode(node) == penalty
 
 
 def test_what_two_attributes_share_is_written_once(tmp_path):

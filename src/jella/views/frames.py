@@ -58,7 +58,7 @@ def label(index: Any, row: int) -> str:
 
 
 def is_frame(raw: Any) -> bool:
-    """Whether raw is a pandas DataFrame (or walks like one), told without importing pandas."""
+    """Whether raw is a pandas DataFrame (or walks like one), without importing pandas."""
     return hasattr(raw, "iloc") and hasattr(raw, "columns") and hasattr(raw, "index")
 
 
@@ -94,10 +94,10 @@ def read_frame(raw: Any, name: str) -> Frame:
 
 
 def check_unique(index: Any, name: str) -> None:
-    """Refuse a view that has a sample twice: which row is it?"""
+    """Refuse a view that has a sample more than once."""
     if index.has_duplicates:
         twice = label(index, index.duplicated().argmax())
-        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row a sample")
+        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row per sample")
 
 
 def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:
