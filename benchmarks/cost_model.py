@@ -3,8 +3,9 @@
 Run: python benchmarks/cost_model.py [--draw]
 
 Measures the constants on this machine (one thread; the best of several runs), predicts the seconds per sweep of each
-method and those of the search for neighbours, and compares both with runs on this machine. How many steps conjugate gradients and the
-eigensolver take, and how many pairs a graph has, only a run can show: they are counted in the sweep that is compared.
+method and those of the search for neighbours, and compares both with runs on this machine. How many steps conjugate
+gradients and the eigensolver take, and how many pairs a graph has, only a run can show: they are counted in the sweep
+that is compared.
 Figures go to benchmarks/results/cost_model.json; --draw writes the tables of docs/results/how-big.md from it without
 measuring. Predictions are per core and add up over chunks; a sweep over several workers takes the sum over them, and
 the messages of the slowest link.

@@ -4,8 +4,8 @@ Run: python benchmarks/dask_scale.py [--what overhead beyond sparse-bdr] [--n N]
 
 overhead: 2 000 000 x 100 in double precision (two views of 50 features, 30 % missing, incomplete-view), rank 10, plain
 sweeps: in memory with two threads of BLAS against two worker processes of one thread each, in one run. The seconds
-per sweep are medians by the clock, and means of what all processors used, on which other work on the machine has less influence;
-the whole fit has reading, scaling, start and the closing step too.
+per sweep are medians by the clock, and means of what all processors used, on which other work on the machine has less
+influence; the whole fit has reading, scaling, start and the closing step too.
 
 beyond: MVL-IV on such data with twice as many features in Parquet parts on disk, with two worker processes of 1 GiB
 each. Peak memory is that of the worker processes; one that is restarted would have another process number in the end.

@@ -179,6 +179,7 @@ def test_rmse_leaves_its_arguments_alone():
         ({"a": A}, {"b": A}, None, r"\['a'\], got \['b'\]"),
         ([A, B], [A], None, r"\['view0', 'view1'\], got \['view0'\]"),
         (A, [A], None, r"one array, got \['view0'\]"),
+        (A, {"view": A}, None, r"one array, got \['view'\]"),
         ([A], [A2], A > 2, r"expected missing to hold the same views as true, \['view0'\], got one array"),
         (A, A2, A > 99, "expected at least one entry to score, got none"),
         (A, A2, A, "expected missing to be boolean, got float64"),
