@@ -6,7 +6,7 @@ Run: JELLA_DATA=<folder> python benchmarks/availability.py [--masks 5] [--sets Y
 Half of the samples lose one view ('missing-view', rate .5, the same holes for every method). From the rows of the
 embedding, at unit norm, two classifiers predict for every view whether a sample has it: 10 nearest neighbours, and
 logistic regression on standardised columns with balanced classes. The figure is the ROC AUC, the mean over 5 stratified
-folds. The same with the availability permuted at random, 3 times a mask, gives the chance level and its standard
+folds. The same with the availability permuted at random, 3 times per mask, gives the chance level and its standard
 deviation. A set, view and classifier holds if the mean over the masks is at most .60, or at most two standard
 deviations (over masks and permutations) above the permuted mean.
 
@@ -18,19 +18,16 @@ of classes given; SparseBDR gets the data as they are, the others samples at uni
 
 from __future__ import annotations
 
-import argparse
-import hashlib
 import time
-import warnings
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from methods_table import ON_RAW_DATA, machine
-from real_sets import SETS, folder, unit_samples
-from result_cells import RESULTS, append, key, load
+from methods_table import ON_RAW_DATA
+from real_sets import SETS, read_set, unit_samples
+from result_cells import SOURCE, arguments, device_argument, failure, fill, origin, states
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -52,10 +49,6 @@ CLASSIFIERS: dict[str, ClassifierMixin] = {
 SETTING, RATE, PERMUTATIONS, FOLDS = "missing-view", 0.5, 3, 5
 #: an AUC up to here holds whatever the chance level
 LIMIT = 0.60
-#: digest of the library's source as it is loaded, not as it may be edited during a run: tells results apart
-SOURCE = hashlib.sha256(
-    b"".join(file.read_bytes() for file in sorted(Path(jella.__file__).parent.rglob("*.py")))
-).hexdigest()[:8]
 
 
 def cells(name: str, masks: int, methods: list[str]) -> Iterator[dict[str, Any]]:
@@ -92,11 +85,11 @@ def compute(cell: dict[str, Any], raw: dict[str, Any], k: int, device: Device | 
         result: dict[str, Any] = {
             "views": {name: figures(W, view.presence().astype(int), mask) for name, view in there}
         }
-    except Exception as error:  # a failure is a result, and shown
+    except Exception as error:
         spent = time.perf_counter() - started
-        result = {"error": f"{type(error).__name__}: {error}"}
-    about = {"jella": jella.__version__, "source": SOURCE, "machine": machine(device)}
-    return {**cell, **result, "seconds": spent, "seconds_in_all": time.perf_counter() - started, **about}
+        result = failure(error)
+    whole = {"seconds": spent, "seconds_in_all": time.perf_counter() - started}
+    return {**cell, **result, **whole, **origin(device), "source": SOURCE}
 
 
 def verdicts(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -137,13 +130,7 @@ def draw(results: list[dict[str, Any]]) -> str:
             entries = [_entry(groups.get((name, m), []), judged.get((name, m), [])) for m in METHODS]
             lines.append(f"| {name} | {count} | " + " | ".join(entries) + " |")
     lines += ["", "## Where it does not hold", "", *_failures(judged)]
-    states = sorted({result.get("source", "unknown") for result in results if result["method"] == "SparseBDR"})
-    if len(states) > 1:
-        lines += [
-            "",
-            f"SparseBDR ran in {len(states)} states of the source, `source` in the file: {', '.join(states)}.",
-        ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *states(results, "SparseBDR")]) + "\n"
 
 
 def _entry(members: list[dict[str, Any]], judged: list[dict[str, Any]]) -> str:
@@ -172,35 +159,27 @@ def _failures(judged: dict[tuple[str, str], list[dict[str, Any]]]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--masks", type=int, default=5)
-    parser.add_argument("--sets", nargs="*", default=list(SETS))
-    parser.add_argument("--methods", nargs="*", default=list(METHODS))
-    parser.add_argument("--draw", action="store_true")
-    parser.add_argument("--device", help="fit on this device with PyTorch, e.g. cuda")
+    parser = arguments(SETS, METHODS, "--masks")
+    device_argument(parser)
     chosen = parser.parse_args()
-    device = Device.named(chosen.device) if chosen.device else None
-    warnings.simplefilter("ignore")
-    path = RESULTS / "availability.jsonl"
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    data = folder()
-    if data is not None and not chosen.draw:
-        done = {key(result) for result in load(path)}
-        for name in chosen.sets:
-            views, y = SETS[name](data)
-            for cell in cells(name, chosen.masks, chosen.methods):
-                if key(cell) not in done:
-                    result = compute(cell, views, len(np.unique(y)), device)
-                    append(path, result)
-                    print(_short(result), flush=True)
-    (RESULTS / "availability.md").write_text(draw(load(path)))
-    print(f"wrote {RESULTS / 'availability.md'}")
+
+    def fitted(cell: dict[str, Any], data: Path) -> dict[str, Any]:
+        views, y = read_set(cell["set"], data)
+        return compute(cell, views, len(np.unique(y)), chosen.device)
+
+    fill(
+        "availability",
+        lambda data: (cell for name in chosen.sets for cell in cells(name, chosen.repeats, chosen.methods)),
+        fitted,
+        lambda result: result.get("error") or _short(result["views"]),
+        draw,
+        only_draw=chosen.draw,
+    )
 
 
-def _short(result: dict[str, Any]) -> str:
-    aucs = {v: "/".join(f"{by[c]['auc']:.2f}" for c in CLASSIFIERS) for v, by in result.get("views", {}).items()}
-    head = f"{result['set']} {result['repeat']} {result['method']} {result['seconds']:.1f} s"
-    return f"{head}: {result.get('error', aucs)}"
+def _short(views: dict[str, Any]) -> dict[str, str]:
+    """By view the AUC of every classifier."""
+    return {view: "/".join(f"{by[c]['auc']:.2f}" for c in CLASSIFIERS) for view, by in views.items()}
 
 
 if __name__ == "__main__":

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
-from real_sets import NATURAL, OTHERS, SETS, folder
+from real_sets import ALL, NATURAL, OTHERS, SETS, folder
+from result_cells import RESULTS, SETTINGS
 
 import jella
 from jella.datasets import make_incomplete
 from jella.metrics import adjusted_rand
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results" / "cluster-number.md"
+PAGE = RESULTS / "cluster-number.md"
 HEAD = """# How many clusters?
 
 Written by `python benchmarks/cluster_number.py` (what is measured stands in its first lines). Near: off by at most one,
@@ -38,11 +38,11 @@ def main() -> None:
     if data is None:
         raise SystemExit("set JELLA_DATA to the folder with the data")
     warnings.simplefilter("ignore")
-    text = RESULTS.read_text() if RESULTS.exists() else HEAD
+    text = PAGE.read_text() if PAGE.exists() else HEAD
     for name in chosen.sets:
-        views, y = {**SETS, **NATURAL, **OTHERS}[name](data)
+        views, y = ALL[name](data)
         true = len(np.unique(y))
-        for setting in ("natural",) if name in NATURAL else ("missing-view", "incomplete-view"):
+        for setting in ("natural",) if name in NATURAL else SETTINGS:
             if f"| {name} | {setting} |" in text:
                 continue
             holed = views if setting == "natural" else make_incomplete(views, 0.3, setting, random_state=0)
@@ -51,7 +51,7 @@ def main() -> None:
             near = "yes" if abs(k - true) <= max(1.0, 0.2 * true) else "no"
             rand, seconds = adjusted_rand(y, model.labels_), model.result_.seconds
             text += f"| {name} | {setting} | {true} | {k} | {near} | {rand:.3f} | {seconds:.1f} |\n"
-            RESULTS.write_text(text)
+            PAGE.write_text(text)
             print(text.splitlines()[-1], flush=True)
 
 

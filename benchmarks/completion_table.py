@@ -15,10 +15,7 @@ next repeat; in it the cheap methods come first and Corel5k last.
 
 from __future__ import annotations
 
-import argparse
-import platform
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import product
@@ -26,9 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from availability import SOURCE
-from real_sets import SETS, folder, unit_samples
-from result_cells import RATES, RESULTS, append, key, load
+from real_sets import SETS, unit_samples
+from result_cells import RATES, SOURCE, arguments, failure, fill, origin, states
 
 import jella
 from jella.datasets import make_incomplete
@@ -97,11 +93,10 @@ def compute(cell: dict[str, Any], views: dict[str, Any], k: int) -> dict[str, An
     try:
         completed = METHODS[cell["method"]](holed, k, cell["repeat"])
         result = errors(completed, views, holed)
-    except Exception as error:  # a failure is a result, and shown
-        result = {"error": f"{type(error).__name__}: {error}"}
+    except Exception as error:
+        result = failure(error)
     spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - cpu}
-    about = {"jella": jella.__version__, "source": SOURCE, "machine": platform.machine()}
-    return {**cell, **result, **spent, **about}
+    return {**cell, **result, **spent, **origin(), "source": SOURCE}
 
 
 def errors(completed: np.ndarray, views: dict[str, Any], holed: dict[str, Any]) -> dict[str, Any]:
@@ -141,10 +136,7 @@ def draw(results: list[dict[str, Any]]) -> str:
             lines += ["", f"## {name} ({repeats} repeat{'' if repeats == '1' else 's'})", ""]
             lines += ["| method | " + " | ".join(f"{rate:.0%}" for rate in RATES) + " | seconds |"]
             lines += ["|---|" + "---|" * (len(RATES) + 1), *(_row(name, method, rows, found) for method in rows)]
-    states = sorted({result["source"] for result in results if result["method"] == OURS})
-    if len(states) > 1:
-        lines += ["", f"{OURS} ran in {len(states)} states of the source, `source` in the file: {', '.join(states)}."]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *states(results, OURS)]) + "\n"
 
 
 def _mean(runs: dict[int, dict[str, Any]], what: str, repeats: set[int] | None = None) -> float:
@@ -191,26 +183,15 @@ def _summary(found: Found) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--sets", nargs="*", default=list(SETS))
-    parser.add_argument("--methods", nargs="*", default=list(METHODS))
-    parser.add_argument("--draw", action="store_true")
-    chosen = parser.parse_args()
-    warnings.simplefilter("ignore")
-    path = RESULTS / "completion.jsonl"
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    data = folder()
-    if data is not None and not chosen.draw:
-        done = {key(result) for result in load(path)}
-        for cell in cells(chosen.sets, chosen.repeats, chosen.methods, data):
-            if key(cell) not in done:
-                result = compute(cell, *read(cell["set"], data))
-                append(path, result)
-                shown = result.get("error") or f"{1e4 * result['rmse']:.1f}"
-                print(*key(cell), f"{shown} in {result['seconds']:.1f} s", flush=True)
-    (RESULTS / "completion.md").write_text(draw(load(path)))
-    print(f"wrote {RESULTS / 'completion.md'}")
+    chosen = arguments(SETS, METHODS).parse_args()
+    fill(
+        "completion",
+        lambda data: cells(chosen.sets, chosen.repeats, chosen.methods, data),
+        lambda cell, data: compute(cell, *read(cell["set"], data)),
+        lambda result: result.get("error") or f"RMSE × 10⁴ {1e4 * result['rmse']:.1f}",
+        draw,
+        only_draw=chosen.draw,
+    )
 
 
 if __name__ == "__main__":

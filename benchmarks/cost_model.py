@@ -2,9 +2,10 @@
 
 Run: python benchmarks/cost_model.py [--draw]
 
-Measures the constants on this machine (one thread; the best of several runs), predicts seconds a sweep for each method,
-and of the search for neighbours, and compares with what is run here. How many steps conjugate gradients and the
-eigensolver take, and how many pairs a graph has, only a run can tell: they are counted in the sweep that is compared.
+Measures the constants on this machine (one thread; the best of several runs), predicts the seconds per sweep of each
+method and those of the search for neighbours, and compares both with runs on this machine. How many steps conjugate
+gradients and the eigensolver take, and how many pairs a graph has, only a run can show: they are counted in the sweep
+that is compared.
 Figures go to benchmarks/results/cost_model.json; --draw writes the tables of docs/results/how-big.md from it without
 measuring. Predictions are per core and add up over chunks; a sweep over several workers takes the sum over them, and
 the messages of the slowest link.
@@ -19,18 +20,18 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import argparse
 import json
 import math
-import platform
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cost_formulas import Constants, D, K, Q, R, Steps, V, costs, search_cost
 from cost_page import SEARCH, draw
+from measuring import fastest, machine
 from scale import Clock, make_views
 from scipy import sparse
 
@@ -52,13 +53,8 @@ RUNS = {
 SEARCHED = (50_000, 200_000)
 
 
-def best(function: Callable[[], Any], times: int = 7) -> float:
-    seconds = []
-    for _ in range(times):
-        started = time.process_time()
-        function()
-        seconds.append(time.process_time() - started)
-    return min(seconds)
+#: processor seconds of the fastest of several runs
+best = partial(fastest, clock=time.process_time)
 
 
 def measure() -> Constants:
@@ -78,7 +74,7 @@ def measure() -> Constants:
 
 
 def _rate_of_products(rng: np.random.Generator) -> float:
-    """Operations a second of X U, Xᵀ W and W Uᵀ, one of each, with more data than the cache holds."""
+    """Operations per second of X U, Xᵀ W and W Uᵀ, one of each, with more data than the cache holds."""
     X, U, W = (rng.standard_normal(shape) for shape in ((100_000, D // V), (D // V, R), (100_000, R)))
     room = np.empty_like(X)
     return 3 * 2 * X.size * R / best(lambda: (X @ U, X.T @ W, np.matmul(W, U.T, out=room)))
@@ -146,7 +142,7 @@ def run_sweeps(name: str, n: int) -> tuple[float, Steps]:
 
 def run_search(n: int) -> float:
     views = read_views([view.astype(np.float64) for view in make_views(n)[0]])
-    return best(lambda: nearest(views, Q), times=1)
+    return best(lambda: nearest(views, Q), 1)
 
 
 def compare(constants: Constants) -> list[dict[str, Any]]:
@@ -174,7 +170,7 @@ def main() -> None:
         stored = {
             "constants": asdict(constants),
             "rows": compare(constants),
-            "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+            "machine": machine(),
             "date": time.strftime("%Y-%m-%d"),
         }
         FILE.write_text(json.dumps(stored, indent=1) + "\n")

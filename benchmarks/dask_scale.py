@@ -3,9 +3,9 @@
 Run: python benchmarks/dask_scale.py [--what overhead beyond sparse-bdr] [--n N] [--out FILE]
 
 overhead: 2 000 000 x 100 in double precision (two views of 50 features, 30 % missing, incomplete-view), rank 10, plain
-sweeps: in memory with two threads of BLAS against two worker processes of one thread each, in one run. Seconds a sweep
-are medians by the clock, and means of what all processors used, on which other work on the machine has less influence;
-the whole fit has reading, scaling, start and the closing step too.
+sweeps: in memory with two threads of BLAS against two worker processes of one thread each, in one run. The seconds
+per sweep are medians by the clock, and means of what all processors used, on which other work on the machine has less
+influence; the whole fit has reading, scaling, start and the closing step too.
 
 beyond: MVL-IV on such data with twice as many features in Parquet parts on disk, with two worker processes of 1 GiB
 each. Peak memory is that of the worker processes; one that is restarted would have another process number in the end.
@@ -23,7 +23,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")  # before NumPy is imported; 
 
 import argparse
 import json
-import platform
 import tempfile
 import time
 import warnings
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import append, machine
 from scale import make_views
 from threadpoolctl import threadpool_limits
 
@@ -217,10 +217,9 @@ def main() -> None:
     options = parser.parse_args()
     for what in options.what:
         found = run(what, options.n)
-        found["machine"] = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+        found["machine"] = machine()
         print(json.dumps(found, indent=1), flush=True)
-        with options.out.open("a") as file:
-            file.write(json.dumps(found) + "\n")
+        append(options.out, found)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A GPU against the cores of the same machine: dense IML-BDR, MVL-IV and SparseBDR, seconds a sweep.
+"""A GPU against the cores of the same machine: dense IML-BDR, MVL-IV and SparseBDR, seconds per sweep.
 
 Run on a machine with CUDA: python benchmarks/gpu.py [--what ceilings dense mvliv sparse] [--out FILE]
 
@@ -16,11 +16,13 @@ import json
 import os
 import time
 import warnings
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import fastest
 from scale import RANK, K, make_views
 from threadpoolctl import threadpool_limits
 
@@ -32,18 +34,18 @@ MOST_ON_CORES = 20_000  # samples of the dense form beyond which only the card i
 
 def sweep_seconds(model: Any, views: list[Any]) -> float:
     """Median seconds of a sweep after the first."""
-    from jella import estimator
+    from jella.estimators import framework
 
     at: list[float] = []
     model.set_params(callback=lambda progress: bool(at.append(time.perf_counter())))
-    solve = estimator.solve
-    estimator.solve = partial(solve, close=False)  # the closing step is no sweep
+    solve = framework.solve
+    framework.solve = partial(solve, close=False)  # the closing step is no sweep
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(views)
     finally:
-        estimator.solve = solve
+        framework.solve = solve
     return float(np.median(np.diff(at)))
 
 
@@ -55,7 +57,7 @@ def compare(
     peaks: dict[str, float],
     cores: bool = True,
 ) -> dict[str, Any]:
-    """Seconds a sweep on the card and on the cores."""
+    """Seconds per sweep on the card and on the cores."""
     import torch
 
     on_card = [torch.asarray(X, device="cuda") for X in views]
@@ -75,22 +77,17 @@ def compare(
 
 
 def ceilings() -> dict[str, float]:
-    """Floating point operations and bytes a second that this card reaches."""
+    """Floating point operations and bytes per second that this card reaches."""
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
     A = torch.randn(8192, 8192, device="cuda")
     large = torch.empty(2**30, device="cuda")
 
-    def best(function: Any) -> float:
-        times = []
-        for _ in range(5):
-            torch.cuda.synchronize()
-            started = time.perf_counter()
-            function()
-            torch.cuda.synchronize()
-            times.append(time.perf_counter() - started)
-        return min(times)
+    torch.cuda.synchronize()
+
+    def best(function: Callable[[], Any]) -> float:
+        return fastest(lambda: (function(), torch.cuda.synchronize()), 5)
 
     found = {"flops": 2 * 8192**3 / best(lambda: A @ A), "bytes": 2 * large.numel() * 4 / best(large.clone)}
     print(json.dumps({"what": "ceilings", "card": torch.cuda.get_device_name(), **found}), flush=True)
@@ -98,7 +95,7 @@ def ceilings() -> dict[str, float]:
 
 
 def dense(n: int, peaks: dict[str, float]) -> dict[str, Any]:
-    """IML-BDR in the orthonormal form; its n × n matrices are read and written a few times a sweep."""
+    """IML-BDR in the orthonormal form; its n × n matrices are read and written a few times per sweep."""
     views, _ = make_views(n)
 
     def make(max_iter: int = 8) -> Any:

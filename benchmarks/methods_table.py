@@ -12,19 +12,16 @@ in the file say which, and methods that compute in NumPy are refused.
 
 from __future__ import annotations
 
-import argparse
 import inspect
-import platform
 import time
-import warnings
 from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import numpy as np
 from methods_page import draw
-from real_sets import NATURAL, OTHERS, SETS, folder, unit_samples
-from result_cells import RATES, RESULTS, SETTINGS, append, key, load
+from real_sets import ALL, NATURAL, read_set, unit_samples
+from result_cells import RATES, SETTINGS, arguments, device_argument, failure, fill, origin
 
 import jella
 from jella.datasets import make_incomplete
@@ -144,48 +141,29 @@ def compute(cell: dict[str, Any], raw: dict[str, Any], y: np.ndarray, device: De
         found = METHODS[cell["method"]](holed, len(np.unique(y)), y, cell["repeat"], **where)
         scored = ~np.isnan(found.astype(float))
         result = {"nmi": nmi(y[scored], found[scored]), "ari": adjusted_rand(y[scored], found[scored])}
-    except Exception as error:  # a failure is a result, and shown
-        if device is not None:  # which may have refused where the method would not
+    except Exception as error:
+        if device is not None:  # it may have refused what the method takes
             raise
-        result = {"error": f"{type(error).__name__}: {error}"}
+        result = failure(error)
     spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - cpu}
-    return {**cell, **result, **spent, "jella": jella.__version__, "machine": machine(device)}
-
-
-def machine(device: Device | None) -> str:
-    return ", ".join([platform.machine(), *([] if device is None else [device.hardware])])
+    return {**cell, **result, **spent, **origin(device)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--sets", nargs="*", default=[*SETS, *OTHERS, *NATURAL])
-    parser.add_argument("--methods", nargs="*", default=list(METHODS))
-    parser.add_argument("--draw", action="store_true")
-    parser.add_argument("--device", help="fit on this device with PyTorch, e.g. cuda")
+    parser = arguments(ALL, METHODS)
+    device_argument(parser)
     chosen = parser.parse_args()
     on_host = [name for name in chosen.methods if name not in RUN_ON_DEVICES]
     if chosen.device and on_host:
         parser.error(f"expected methods that run on devices, got {on_host}; name others, of {RUN_ON_DEVICES}")
-    device = Device.named(chosen.device) if chosen.device else None
-    warnings.simplefilter("ignore")
-    path = RESULTS / "methods.jsonl"
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    data = folder()
-    if data is not None and not chosen.draw:
-        done = {key(result) for result in load(path)}
-        for name in chosen.sets:
-            views, y = {**SETS, **OTHERS, **NATURAL}[name](data)
-            todo = [cell for cell in cells(name, chosen.repeats, chosen.methods) if key(cell) not in done]
-            for number, cell in enumerate(todo, 1):
-                result = compute(cell, views, y, device)
-                append(path, result)
-                print(
-                    f"{name} {number}/{len(todo)} {cell['method']} {cell['setting']} {cell['rate']}: {result}",
-                    flush=True,
-                )
-    (RESULTS / "methods.md").write_text(draw(load(path), list(METHODS)))
-    print(f"wrote {RESULTS / 'methods.md'}")
+    fill(
+        "methods",
+        lambda data: (cell for name in chosen.sets for cell in cells(name, chosen.repeats, chosen.methods)),
+        lambda cell, data: compute(cell, *read_set(cell["set"], data), chosen.device),
+        lambda result: result.get("error") or f"NMI {result['nmi']:.3f}, ARI {result['ari']:.3f}",
+        lambda results: draw(results, list(METHODS)),
+        only_draw=chosen.draw,
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ Load = Callable[[Path], tuple[Views, np.ndarray]]
 
 
 def folder() -> Path | None:
-    """The folder with the data, or None where JELLA_DATA is not set."""
+    """The folder with the data; None if JELLA_DATA is not set."""
     where = os.environ.get("JELLA_DATA")
     return Path(where) if where else None
 
@@ -184,3 +185,11 @@ OTHERS: dict[str, Load] = {name: by_name(name) for name in ("BBCSport (4 views)"
 
 #: sets with holes of their own
 NATURAL: dict[str, Load] = {"3Sources (416)": three_sources_416, "breast.TCGA": breast_tcga}
+
+ALL: dict[str, Load] = {**SETS, **OTHERS, **NATURAL}
+
+
+@lru_cache(maxsize=1)
+def read_set(name: str, data: Path) -> tuple[Views, np.ndarray]:
+    """Views and classes of a set; the last one read is kept."""
+    return ALL[name](data)

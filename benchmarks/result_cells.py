@@ -1,23 +1,96 @@
-"""Cells of the tables of results: what names one, and where results are kept."""
+"""Tables of results: what names a cell, what a result says of its origin, and the run that fills a table."""
 
 from __future__ import annotations
 
-import json
+import argparse
+import hashlib
+import platform
+import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from measuring import append, load
+from real_sets import folder
+
+import jella
+from jella.estimators.on_device import Device
+
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SETTINGS, RATES = ("missing-view", "incomplete-view"), (0.1, 0.3, 0.5)
+#: digest of the source of the library when it was loaded, which may be edited during a run: it identifies results
+SOURCE = hashlib.sha256(
+    b"".join(file.read_bytes() for file in sorted(Path(jella.__file__).parent.rglob("*.py")))
+).hexdigest()[:8]
+Cell = dict[str, Any]
+Result = dict[str, Any]
 
 
-def key(cell: dict[str, Any]) -> tuple[Any, ...]:
+def key(cell: Cell) -> tuple[Any, ...]:
     return tuple(cell[part] for part in ("set", "setting", "rate", "repeat", "method"))
 
 
-def load(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+def failure(error: Exception) -> Result:
+    """A failure is a result, and shown."""
+    return {"error": f"{type(error).__name__}: {error}"}
 
 
-def append(path: Path, result: dict[str, Any]) -> None:
-    with path.open("a") as file:
-        file.write(json.dumps(result) + "\n")
+def origin(device: Device | None = None) -> Result:
+    """Version and machine of a result."""
+    machine = ", ".join([platform.machine(), *([] if device is None else [device.hardware])])
+    return {"jella": jella.__version__, "machine": machine}
+
+
+def arguments(sets: Iterable[str], methods: Iterable[str], repeats: str = "--repeats") -> argparse.ArgumentParser:
+    """The options of every table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument(repeats, dest="repeats", type=int, default=5)
+    parser.add_argument("--sets", nargs="*", default=list(sets))
+    parser.add_argument("--methods", nargs="*", default=list(methods))
+    parser.add_argument("--draw", action="store_true", help="write the page without computing")
+    return parser
+
+
+def device_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", type=Device.named, help="fit on this device with PyTorch, e.g. cuda")
+
+
+def fill(
+    name: str,
+    cells: Callable[[Path], Iterable[Cell]],
+    compute: Callable[[Cell, Path], Result],
+    shown: Callable[[Result], Any],
+    draw: Callable[[list[Result]], str],
+    *,
+    only_draw: bool,
+) -> None:
+    """Compute the cells that the file of a table lacks, append each at once, and write the page of the table.
+
+    Parameters
+    ----------
+    cells, compute : callables
+        They get the folder with the data; without one nothing is computed.
+    shown : callable
+        What to print of a result.
+    draw : callable
+        From all results to the page.
+    """
+    warnings.simplefilter("ignore")
+    file, page, data = RESULTS / f"{name}.jsonl", RESULTS / f"{name}.md", folder()
+    if data is not None and not only_draw:
+        done = {key(result) for result in load(file)}
+        todo = [cell for cell in cells(data) if key(cell) not in done]
+        for number, cell in enumerate(todo, 1):
+            result = compute(cell, data)
+            append(file, result)
+            print(f"{number}/{len(todo)}", *key(cell), shown(result), f"in {result['seconds']:.1f} s", flush=True)
+    page.write_text(draw(load(file)))
+    print(f"wrote {page}")
+
+
+def states(results: Iterable[Result], method: str) -> list[str]:
+    """A sentence where results of a method come from several states of the source; nothing else."""
+    found = sorted({result.get("source", "unknown") for result in results if result["method"] == method})
+    if len(found) < 2:
+        return []
+    return ["", f"{method} ran in {len(found)} states of the source, `source` in the file: {', '.join(found)}."]

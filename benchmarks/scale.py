@@ -8,7 +8,7 @@ other work on the machine counts little; on an idle machine they are what a cloc
 of its own, so that its peak memory is its own; results are appended to benchmarks/results/scale.jsonl, and --draw makes
 table and picture from the file.
 
-The bare products of a sweep are timed on the same data: those of data and bases (three a view), those of the affinity
+The bare products of a sweep are timed on the same data: those of data and bases (three per view), those of the affinity
 in the conjugate gradients and the eigensolver, of rank-r matrices with each other, and the sampled products on the
 support, as often as the sweep makes them. What a sweep takes above them is overhead.
 """
@@ -18,20 +18,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import append, fastest, load, peak_gib
 
 RESULTS = Path(__file__).parent / "results"
+FILE = RESULTS / "scale.jsonl"
 K, WIDTHS, RANK, SWEEPS, RATE = 10, (50, 50), 20, 20, 0.3
 
 
@@ -88,12 +90,12 @@ class Clock:
 def measure(n: int) -> dict[str, Any]:
     """One fit with labels, its parts timed."""
     import jella
-    from jella import solver
     from jella.estimators import framework
     from jella.estimators.methods import sparse_bdr
     from jella.metrics import adjusted_rand
     from jella.problem.terms.block_diagonal import BlockDiagonal, SelfExpression
     from jella.problem.terms.sparse_block_diagonal import SparseBlockDiagonal
+    from jella.solve import samples, solver
     from jella.solve.updates.sylvester import Sylvester
 
     views, groups = make_views(n)
@@ -108,7 +110,7 @@ def measure(n: int) -> dict[str, Any]:
         (solver, "sweep", "sweeps"),
         (solver, "_update_bases", "basis step"),
         (solver, "basis_with_completion", "products for the basis"),
-        (solver, "embedding_with_completion", "products for the embedding"),
+        (samples, "embedding_with_completion", "products for the embedding"),
         (Sylvester, "minimise", "embedding step"),
         (SelfExpression, "matmul", "coupling products"),
         (SparseBlockDiagonal, "_affinity", "affinity step"),
@@ -122,7 +124,6 @@ def measure(n: int) -> dict[str, Any]:
     with clock.watch(*places):
         model.fit(views)
     total = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return {
         "n": n,
         "seconds": total,
@@ -130,7 +131,7 @@ def measure(n: int) -> dict[str, Any]:
         "calls": dict(clock.calls),
         "bare": bare_products(model, views, clock.calls),
         "pairs": int(model.affinity_.nnz // 2),
-        "peak_gib": peak,
+        "peak_gib": peak_gib(),
         "ari": adjusted_rand(groups, model.labels_),
         "sweeps": len(model.result_.sweeps),
     }
@@ -157,18 +158,13 @@ def bare_products(model: Any, views: list[np.ndarray], calls: dict[str, int]) ->
     return total
 
 
+#: processor seconds of the fastest of three runs
+_best = partial(fastest, repeats=3, clock=time.process_time)
+
+
 def _sampled(W: np.ndarray, i: np.ndarray, j: np.ndarray) -> None:
     for start in range(0, i.size, 2**16):
         np.einsum("er,er->e", W[i[start : start + 2**16]], W[j[start : start + 2**16]])
-
-
-def _best(function: Callable[[], Any]) -> float:
-    times = []
-    for _ in range(3):
-        started = time.process_time()
-        function()
-        times.append(time.process_time() - started)
-    return min(times)
 
 
 def measure_dense(n: int) -> dict[str, Any]:
@@ -182,18 +178,15 @@ def measure_dense(n: int) -> dict[str, Any]:
     )  # fmt: skip
     started = time.process_time()
     model.fit(views)
-    return {"n": n, "seconds": time.process_time() - started, "peak_gib": _peak(), "form": "dense"}
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return {"n": n, "seconds": time.process_time() - started, "peak_gib": peak_gib(), "form": "dense"}
 
 
 IMML = """
-import sys, time, resource, json, warnings
+import sys, time, json, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, sys.argv[1])
 import numpy as np
+from measuring import peak_gib
 from scale import make_views, K
 name, n = sys.argv[2], int(sys.argv[3])
 views, _ = make_views(n)
@@ -208,12 +201,12 @@ model = getattr(imml.cluster, name)(n_clusters=K, random_state=0)
 started = time.process_time()
 model.fit(Xs)
 print(json.dumps({"n": n, "seconds": time.process_time() - started, "form": "iMML " + name,
-                  "peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}))
+                  "peak_gib": peak_gib()}))
 """
 
 
 def in_process(command: list[str], limit: float = 3000.0) -> dict[str, Any] | None:
-    """The JSON that a process prints last; None where it failed or took too long, which is told."""
+    """The JSON that a process prints last; None, with a message, where it failed or took too long."""
     try:
         one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         done = subprocess.run(
@@ -223,11 +216,6 @@ def in_process(command: list[str], limit: float = 3000.0) -> dict[str, Any] | No
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
         print(f"{command[1:]}: {error!r}"[:300], (getattr(error, "stderr", "") or "")[-500:], flush=True)
         return None
-
-
-def load() -> list[dict[str, Any]]:
-    path = RESULTS / "scale.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def exponent(a: dict[str, Any], b: dict[str, Any], value: Callable[[dict[str, Any]], float]) -> float:
@@ -301,7 +289,6 @@ def main() -> None:
     if chosen.one or chosen.one_dense:
         print(json.dumps(measure(chosen.one) if chosen.one else measure_dense(chosen.one_dense)))
         return
-    RESULTS.mkdir(exist_ok=True)
     if not chosen.draw:
         commands = [[sys.executable, __file__, "--one", str(n)] for n in chosen.sizes]
         commands += [[sys.executable, __file__, "--one-dense", str(n)] for n in chosen.dense]
@@ -315,12 +302,11 @@ def main() -> None:
         for command in commands:
             found = in_process(command)
             if found is not None:
-                with (RESULTS / "scale.jsonl").open("a") as file:
-                    file.write(json.dumps(found) + "\n")
+                append(FILE, found)
                 print(
                     {key: found[key] for key in ("n", "seconds", "peak_gib")}, found.get("form", "sparse"), flush=True
                 )
-    results = load()
+    results = load(FILE)
     text = report(results)
     (RESULTS / "scale.txt").write_text(text + "\n")
     print(text)

@@ -5,10 +5,10 @@ Run: make bench
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
+from measuring import fastest
 
 from jella.problem.model import Problem
 from jella.solve.plan import make_plan
@@ -27,15 +27,6 @@ def data(n: int, d: int, r: int, missing: float, rowwise: bool = False) -> Views
     X = rng.uniform(size=(n, r)) @ rng.uniform(size=(r, d)) + 0.1 * rng.uniform(size=(n, d))
     X[rng.random(n) < missing if rowwise else rng.random((n, d)) < missing] = np.nan
     return read_views([X, rng.uniform(size=(n, 5))] if rowwise else X)
-
-
-def fastest(work: Callable[[], object], repeats: int = 7) -> float:
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return min(times)
 
 
 def unavoidable(view: View, r: int) -> Callable[[], object]:
@@ -75,7 +66,7 @@ def main() -> None:
     print("PVC sweep, d = 100, r = 10, 30 % of the entries missing: time per sample must not grow")
     for size in (1_000, 10_000, 100_000):
         seconds = sweep_time(PVC, data(size, 100, 10, 0.3), 10)
-        print(f"  n = {size:7d}  {seconds * 1e3:9.1f} ms  {seconds / size * 1e6:7.2f} us a sample")
+        print(f"  n = {size:7d}  {seconds * 1e3:9.1f} ms  {seconds / size * 1e6:7.2f} us per sample")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,9 +22,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import jella
 from jella.estimators.completion import RPCA, RRMC
 from jella.estimators.completion.base import canonical
-from jella.estimators.completion.lagrangian import LowRank, separate
-from jella.estimators.completion.rpca import GRAM_LIMIT, inexact_alm, shrink
-from jella.estimators.completion.rrmc import median_penalty, rank_k_alm
+from jella.estimators.completion.lagrangian import Factors, separate
+from jella.estimators.completion.rpca import GRAM_LIMIT, robust_pca, shrink
+from jella.estimators.completion.rrmc import rank_k
 from jella.io.stored import giving_arrays
 from jella.numerics.arrays import like, to_numpy
 
@@ -48,6 +49,14 @@ def make(method, **options):
     return RRMC(3, **options) if method is RRMC else method(**options)
 
 
+def by_robust_pca(D, weight, max_iter=1000):
+    return separate(D, robust_pca(D, weight), tol=1e-7, max_iter=max_iter)
+
+
+def by_rank_k(D, observed, start, tol=1e-6, max_iter=1000):
+    return separate(D, rank_k(D, observed, start), tol=tol, max_iter=max_iter)
+
+
 def relative_error(estimate, truth):
     return np.linalg.norm(estimate - truth) / np.linalg.norm(truth)
 
@@ -68,7 +77,7 @@ def fitted_matrix(model):
 def test_the_inexact_lagrangian_replays_the_program(golden, case):
     file = loadmat(golden / "RPCA" / f"golden_{case}.mat")
     for D, L, E in ((file["D"], file["L"], file["E"]), (file["D"].T, file["L"].T, file["E"].T)):
-        result = inexact_alm(D, file["lambda"].item(), tol=1e-7, max_iter=1000)
+        result = by_robust_pca(D, file["lambda"].item())
         assert result.n_iter == int(file["it"].item())
         assert result.converged
         np.testing.assert_allclose(result.low_rank, L, atol=1e-9)
@@ -100,7 +109,7 @@ def test_shrinking_is_singular_value_thresholding(rng, shape, share):
 
 def test_robust_pca_finds_the_planted_parts_where_nothing_is_missing():
     truth, X = corrupted(missing=0.0)
-    result = inexact_alm(X, X.shape[1] ** -0.5)
+    result = by_robust_pca(X, X.shape[1] ** -0.5)
     assert relative_error(result.low_rank, truth) < 1e-5
     np.testing.assert_array_equal(np.abs(result.sparse) > 1e-3, np.abs(X - truth) > 1e-3)
     assert result.factors.left.shape[1] == 4
@@ -111,22 +120,23 @@ def test_robust_pca_finds_the_planted_parts_where_nothing_is_missing():
 def test_rank_k_completion_finds_the_planted_matrix(seed, options):
     truth, X = corrupted(seed, **options)
     observed, start = ~np.isnan(X), np.eye(X.shape[1], 4)
-    result = rank_k_alm(np.where(observed, X, 0.0), observed, start)
+    result = by_rank_k(np.where(observed, X, 0.0), observed, start)
     assert result.converged
     assert relative_error(result.low_rank, truth) < 1e-4
 
 
-def test_one_subspace_step_a_round_leads_where_truncated_svds_do():
+def test_one_subspace_step_per_round_leads_where_truncated_svds_do():
     _, X = corrupted()
     observed = ~np.isnan(X)
     D = np.where(observed, X, 0.0)
 
     def truncate(M, mu):
         Q, s, Vt = np.linalg.svd(M, full_matrices=False)
-        return LowRank(Q[:, :4] * s[:4], Vt[:4].T)
+        return Factors(Q[:, :4] * s[:4], Vt[:4].T)
 
-    exact = separate(D, observed, 1.0, truncate, median_penalty(D), tol=1e-9, max_iter=1000)
-    ours = rank_k_alm(D, observed, np.eye(80, 4), tol=1e-9)
+    method = replace(rank_k(D, observed, np.eye(80, 4)), step=truncate)
+    exact = separate(D, method, tol=1e-9, max_iter=1000)
+    ours = by_rank_k(D, observed, np.eye(80, 4), tol=1e-9)
     np.testing.assert_allclose(ours.low_rank, exact.low_rank, atol=1e-6)
 
 
@@ -135,17 +145,17 @@ def test_objectives_and_residuals_are_what_they_say():
     observed = ~np.isnan(X)
     D = np.where(observed, X, 0.0)
     for result, loss in [
-        (inexact_alm(D, 0.1), lambda Z: np.linalg.norm(Z, "nuc") + 0.1 * np.abs(D - Z).sum()),
-        (rank_k_alm(D, observed, np.eye(80, 4)), lambda Z: np.abs(np.where(observed, D - Z, 0.0)).sum()),
+        (by_robust_pca(D, 0.1), lambda Z: np.linalg.norm(Z, "nuc") + 0.1 * np.abs(D - Z).sum()),
+        (by_rank_k(D, observed, np.eye(80, 4)), lambda Z: np.abs(np.where(observed, D - Z, 0.0)).sum()),
     ]:
         assert result.objective[-1] == pytest.approx(loss(result.low_rank), rel=1e-9)
         assert result.objective.shape == result.residuals.shape == (result.n_iter,)
-    for parts in (inexact_alm(D, 0.1, max_iter=20), rank_k_alm(D, observed, np.eye(80, 4), max_iter=20)):
+    for parts in (by_robust_pca(D, 0.1, max_iter=20), by_rank_k(D, observed, np.eye(80, 4), max_iter=20)):
         gap = np.linalg.norm(D - parts.low_rank - parts.sparse) / np.linalg.norm(D)
         assert parts.residuals[-1] == pytest.approx(gap, rel=1e-6)
         assert not parts.converged
     # where nothing was observed, the sparse part takes up the Z of the round before
-    before = rank_k_alm(D, observed, np.eye(80, 4), max_iter=19).low_rank
+    before = by_rank_k(D, observed, np.eye(80, 4), max_iter=19).low_rank
     np.testing.assert_allclose(parts.sparse[~observed], -before[~observed], atol=1e-12)
 
 
@@ -415,7 +425,7 @@ def test_the_rank_is_asked_for_clipped_or_refused():
 def test_scores_and_bases_are_canonical(rng):
     left = rng.normal(size=(20, 4)) @ np.diag([1.0, 5.0, 0.0, 2.0])
     right = rng.normal(size=(7, 4))
-    W, bases = canonical(LowRank(left, right), [4, 3])
+    W, bases = canonical(Factors(left, right), [4, 3])
     V = np.concatenate(bases)
     np.testing.assert_allclose(W @ V.T, left @ right.T, atol=1e-12)
     np.testing.assert_allclose(W.T @ W, np.diag(np.linalg.svd(left @ right.T)[1][:4] ** 2), atol=1e-9)
@@ -492,7 +502,7 @@ def test_the_score_finds_the_planted_rank_in_spite_of_errors():
     assert make_pipeline(FunctionTransformer(), RRMC(2)).fit_transform(X).shape == (90, 2)
 
 
-def test_the_score_of_rpca_tells_a_useful_weight():
+def test_the_score_of_rpca_finds_a_useful_weight():
     truth, _ = corrupted(missing=0.0, wrong=0.0)
     scores = {alpha: RPCA(alpha, scale="none").fit(truth).score(truth) for alpha in (1e-4, 80**-0.5)}
     assert scores[1e-4] < 2 * scores[80**-0.5] < 0

@@ -24,8 +24,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import jella
 from jella.estimators.consensus import MIC, RAMC
 from jella.estimators.consensus.filled import Filled
-from jella.estimators.consensus.graph_fit import Penalty, connected_enough, fit_graph
-from jella.estimators.consensus.graphs import laplacian_eigenvectors, neighbour_graph
+from jella.estimators.consensus.graph_fit import RankWeight, connected_enough, fit_graph
+from jella.estimators.consensus.graphs import adaptive_graph
 from jella.estimators.consensus.l1_rows import nearest_rows
 from jella.estimators.consensus.mic_embed import embed_views
 from jella.estimators.consensus.mic_start import chained_start
@@ -463,9 +463,9 @@ def test_rows_keep_to_possible_edges_and_share_ties():
     np.testing.assert_allclose(S, [[1.0, 0.0, 0.0, 0.0]])
 
 
-def test_neighbour_graph_is_the_closed_form(rng):
+def test_adaptive_graph_is_the_closed_form(rng):
     X, m = rng.normal(size=(15, 3)), 4
-    A = neighbour_graph(X, m).toarray()
+    A = adaptive_graph(X, m).toarray()
     for i in range(15):
         squares = ((X - X[i]) ** 2).sum(axis=1)
         order = np.argsort(squares)[1:]  # itself comes first
@@ -473,37 +473,24 @@ def test_neighbour_graph_is_the_closed_form(rng):
         weights = np.zeros(15)
         weights[order[:m]] = far - squares[order[:m]]
         np.testing.assert_allclose(A[i], weights / weights.sum(), atol=1e-12)
-    np.testing.assert_allclose(neighbour_graph(1e-3 * X, m).toarray(), A, atol=1e-9)
+    np.testing.assert_allclose(adaptive_graph(1e-3 * X, m).toarray(), A, atol=1e-9)
 
 
-def test_neighbour_graph_of_few_or_equal_samples():
-    np.testing.assert_array_equal(neighbour_graph(np.array([[0.0], [1.0]]), 15).toarray(), [[0, 1], [1, 0]])
-    same = neighbour_graph(np.zeros((6, 2)), 3)
+def test_adaptive_graph_of_few_or_equal_samples():
+    np.testing.assert_array_equal(adaptive_graph(np.array([[0.0], [1.0]]), 15).toarray(), [[0, 1], [1, 0]])
+    same = adaptive_graph(np.zeros((6, 2)), 3)
     np.testing.assert_allclose(same.sum(axis=1), 1.0)
     assert same.diagonal().sum() == 0
 
 
-@pytest.mark.parametrize("sizes", [(60,), (40, 25, 3), (300, 250)])
-def test_eigenvectors_by_component_are_those_of_the_whole(rng, sizes):
-    k = 4
-    S = sparse.csr_array(sparse.block_diag([neighbour_graph(rng.normal(size=(size, 2)), 8) for size in sizes]))
-    F, total = laplacian_eigenvectors(S, k)
-    W = 0.5 * (S + S.T).toarray()
-    values, vectors = np.linalg.eigh(np.diag(W.sum(axis=1)) - W)
-    assert values[k] - values[k - 1] > 1e-6  # the space is well defined
-    np.testing.assert_allclose(F.T @ F, np.eye(k), atol=1e-8)
-    np.testing.assert_allclose(F @ F.T, vectors[:, :k] @ vectors[:, :k].T, atol=1e-6)
-    assert total == pytest.approx(values[:k].sum(), abs=1e-9)
-
-
-def test_penalty_goes_by_two_and_nears_what_lies_between():
-    penalty = Penalty(1.0)
+def test_the_weight_of_the_rank_goes_by_two_and_nears_what_lies_between():
+    weight = RankWeight(1.0)
     for up in (True, True, True):
-        penalty.move(up)
-    assert penalty.value == 8.0
+        weight.move(up)
+    assert weight.value == 8.0
     for _ in range(40):
-        penalty.move(up=penalty.value < 5.0)
-    assert penalty.value == pytest.approx(5.0, rel=1e-3)
+        weight.move(up=weight.value < 5.0)
+    assert weight.value == pytest.approx(5.0, rel=1e-3)
 
 
 def test_a_cut_keeps_the_last_graph_with_k_components():
@@ -560,7 +547,7 @@ def test_ramc_graph_has_exactly_k_components_which_are_the_labels():
     values = np.linalg.eigvalsh(np.diag(W.sum(axis=1)) - W)
     assert values[2] < 1e-9 < 1e-3 < values[3]  # rank n − 3
     away = np.array(
-        [abs(model.affinity_ - neighbour_graph(X / np.linalg.norm(X, axis=1, keepdims=True), 15)).sum() for X in views]
+        [abs(model.affinity_ - adaptive_graph(X / np.linalg.norm(X, axis=1, keepdims=True), 15)).sum() for X in views]
     )
     np.testing.assert_allclose(model.view_weights_, away**-0.5 / (away**-0.5).sum(), rtol=1e-6)
 

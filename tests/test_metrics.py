@@ -1,5 +1,6 @@
 """Scores against hand-computed values, brute force and the definitions."""
 
+import warnings
 from itertools import permutations
 
 import numpy as np
@@ -124,6 +125,25 @@ def test_rmse_takes_sparse_matrices():
     assert rmse(sparse.csr_array(A), sparse.csc_matrix(A2), missing=missing) == pytest.approx(np.sqrt(5 / 2))
 
 
+def test_rmse_reads_views_as_estimators_do(xp):
+    """Rows as lists, arrays of other libraries, and masks of zeros and ones."""
+    assert rmse(A.tolist(), A2.tolist()) == pytest.approx(np.sqrt(5 / 6))
+    assert rmse(xp.asarray(A), xp.asarray(A2), missing=xp.asarray(A2 != A)) == pytest.approx(np.sqrt(5 / 2))
+    assert rmse(A, A2, missing=(A2 != A).astype(int)) == pytest.approx(np.sqrt(5 / 2))
+
+
+def test_rmse_aligns_annotated_data_by_name():
+    mudata, anndata = pytest.importorskip("mudata"), pytest.importorskip("anndata")
+    names = {"obs": pd.DataFrame(index=list("xyz")), "var": pd.DataFrame(index=["f", "g"])}
+    true, completed = anndata.AnnData(A, **names), anndata.AnnData(A2, **names)[["z", "x", "y"], ["g", "f"]].copy()
+    assert rmse(true, completed) == pytest.approx(np.sqrt(5 / 6))
+    assert rmse(true, completed.to_df()) == pytest.approx(np.sqrt(5 / 6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about its own future
+        both = [mudata.MuData({"a": one}) for one in (true, completed)]
+    assert rmse(*both) == pytest.approx(np.sqrt(5 / 6))
+
+
 def test_rmse_aligns_frames_by_label():
     true = pd.DataFrame(A, index=list("xyz"), columns=["f", "g"])
     completed = pd.DataFrame(A2, index=true.index, columns=true.columns).loc[["z", "x", "y"], ["g", "f"]]
@@ -157,20 +177,21 @@ def test_rmse_leaves_its_arguments_alone():
         (A, B, None, r"expected completed to have the shape \(3, 2\) of true, got \(3, 1\)"),
         ({"a": A}, {"a": B}, None, "expected completed of view 'a' to have the shape"),
         ({"a": A}, {"b": A}, None, r"\['a'\], got \['b'\]"),
-        ([A, B], [A], None, r"\[0, 1\], got \[0\]"),
-        (A, [A], None, r"one array, got \[0\]"),
-        ([A], [A2], A > 2, r"expected missing to hold the same views as true, \[0\], got one array"),
+        ([A, B], [A], None, r"\['view0', 'view1'\], got \['view0'\]"),
+        (A, [A], None, r"one array, got \['view0'\]"),
+        (A, {"view": A}, None, r"one array, got \['view'\]"),
+        ([A], [A2], A > 2, r"expected missing to hold the same views as true, \['view0'\], got one array"),
         (A, A2, A > 99, "expected at least one entry to score, got none"),
         (A, A2, A, "expected missing to be boolean, got float64"),
         (A, A2, A.T > 2, r"expected missing to broadcast to \(3, 2\), got \(2, 3\)"),
         (A, A2, A[:, 0] > 2, r"expected missing to be 2-D, got shape \(3,\)"),
-        ([[1.0, 2.0]], [[1.0, 2.0]], None, r"expected true of view 0 to be 2-D, got shape \(2,\)"),
+        ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0]}, None, r"expected true of view 'a' to be 2-D, got shape \(2,\)"),
         (A, np.where(A > 4, np.nan, A), None, "expected finite values at the scored entries, got 2"),
         (
             pd.DataFrame(A),
             pd.DataFrame(A, index=[0, 1, 3]),
             None,
-            r"rows of completed .*there: \[3\], not there: \[2\]",
+            r"rows of completed .*not in true: \[3\], only in true: \[2\]",
         ),
         (pd.DataFrame(A), pd.DataFrame(A)[[0]], None, r"columns of completed .*got 1 for 2"),
     ],

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from jella.views.frames import is_frame
+from jella.numerics.arrays import to_numpy
+from jella.views.frames import Frame, column_order
+from jella.views.read import is_single, read_raw, split
 
 __all__ = ["accuracy", "adjusted_rand", "nmi", "rmse"]
 
@@ -111,18 +115,18 @@ def accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def rmse(true: Any, completed: Any, *, missing: Any = None) -> float:
-    """Root mean squared error of completed values, over all the entries of all the views together.
+    """Root mean squared error of completed values, over all entries of all views together.
 
-    Every entry weighs the same, so a view with many features, or with large values, weighs more than the others.
+    Every entry has the same weight, so a view with many features, or with large values, counts more than the others.
 
     Parameters
     ----------
-    true : array-like of shape (n, d), or list, tuple or dict of V such views
-        The values to recover. A view is an array, a DataFrame or a scipy sparse matrix.
-    completed : the same container as `true`
-        The values to score. Where a view is a DataFrame on both sides, `completed` is put in the order of the rows
-        and columns of `true` by label; otherwise entries are compared by position.
-    missing : the same container as `true`, of booleans broadcastable to (n, d), default None
+    true : views, as estimators take them
+        The values to recover: a 2-D array, or a list, tuple or dict of arrays, DataFrames or SciPy sparse arrays.
+    completed : views, in the same container as `true`
+        The values to score. Where a view has names on both sides (DataFrames, AnnData), `completed` is put in the
+        order of the rows and columns of `true`; otherwise entries are compared by position.
+    missing : views of booleans, in the same container as `true`, broadcastable to (n, d) each, default None
         True where the entry was missing, e.g. (n, d), or (n, 1) for missing views. Only these entries are scored.
         None scores every entry.
 
@@ -139,17 +143,18 @@ def rmse(true: Any, completed: Any, *, missing: Any = None) -> float:
     >>> rmse(true, completed), rmse(true, completed, missing=completed > 3)
     (2.5, 4.0)
     """
-    trues = _as_views(true)
-    others = _matching_views(completed, trues, "completed")
-    masks = dict.fromkeys(trues) if missing is None else _matching_views(missing, trues, "missing")
+    names, trues = split(true)
+    others = _same_views(completed, true, "completed")
+    masks = [None] * len(names) if missing is None else _same_views(missing, true, "missing")
     squares, count = 0.0, 0
-    for name, view in trues.items():
-        difference = _scored_difference(view, others[name], masks[name], f" of view {name!r}" if name != "" else "")
+    for name, truth, other, mask in zip(names, trues, others, masks, strict=True):
+        where = "" if is_single(true) else f" of view {name!r}"
+        difference = _scored_difference(truth, other, mask, name, where)
         squares += float(difference @ difference)
         count += difference.size
     if count == 0:
         raise ValueError(
-            f"expected at least one entry to score, got none among {len(trues)} view(s); "
+            f"expected at least one entry to score, got none among {len(names)} view(s); "
             "pass views with entries and a missing that is True somewhere"
         )
     return float(np.sqrt(squares / count))
@@ -165,7 +170,7 @@ def _label_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray
 
 
 def _label_codes(labels: ArrayLike, argument: str) -> NDArray[np.intp]:
-    """Integer codes: scikit-learn warns about float labels and treats objects apart; codes avoid both."""
+    """Labels as integer codes: scikit-learn warns about float labels and treats objects differently."""
     array = np.asarray(labels)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"expected {argument} of shape (n,) with n > 0, got shape {array.shape}; pass one per sample")
@@ -179,41 +184,33 @@ def _label_codes(labels: ArrayLike, argument: str) -> NDArray[np.intp]:
     return codes
 
 
-def _as_views(views: Any) -> dict[Any, Any]:
-    """Views by name; the position names the views of a list, and the empty string a view that stands alone."""
-    if isinstance(views, Mapping):
-        return dict(views)
-    if isinstance(views, list | tuple):
-        return dict(enumerate(views))
-    return {"": views}
-
-
-def _matching_views(views: Any, like: dict[Any, Any], argument: str) -> dict[Any, Any]:
-    found = _as_views(views)
-    if found.keys() != like.keys():
+def _same_views(views: Any, true: Any, argument: str) -> list[Any]:
+    """The views in the order of those of true."""
+    names, raws = split(views)
+    wanted, _ = split(true)
+    if is_single(views) != is_single(true) or set(names) != set(wanted):
+        got, expected = ("one array" if is_single(X) else list(split(X)[0]) for X in (views, true))
         raise ValueError(
-            f"expected {argument} to hold the same views as true, {_keys(like)}, got {_keys(found)}; "
+            f"expected {argument} to hold the same views as true, {expected}, got {got}; "
             "pass the same container with the same views"
         )
-    return found
+    by_name = dict(zip(names, raws, strict=True))
+    return [by_name[name] for name in wanted]
 
 
-def _keys(views: dict[Any, Any]) -> str:
-    return "one array" if list(views) == [""] else str(list(views))
-
-
-def _scored_difference(true: Any, completed: Any, missing: Any, where: str) -> NDArray[np.float64]:
+def _scored_difference(true: Any, completed: Any, missing: Any, name: str, where: str) -> NDArray[np.float64]:
     """Differences of the entries to score of one view, 1-D."""
-    expected = _dense(true, float, f"true{where}")
-    given = _dense(_aligned(completed, true, f"completed{where}"), float, f"completed{where}")
-    if given.shape != expected.shape:
+    expected = _read(true, name, f"true{where}")
+    shape = expected.values.shape
+    given = _in_order_of(expected, _read(completed, name, f"completed{where}"), f"completed{where}")
+    if given.shape != shape:
         raise ValueError(
-            f"expected completed{where} to have the shape {expected.shape} of true, got {given.shape}; "
+            f"expected completed{where} to have the shape {shape} of true, got {given.shape}; "
             "pass views of the same samples and features"
         )
-    difference = (given - expected).ravel()
+    difference = (given - expected.values).ravel()
     if missing is not None:
-        difference = difference[_dense_mask(missing, true, expected.shape, where).ravel()]
+        difference = difference[_mask(missing, expected, name, where).ravel()]
     if not np.isfinite(difference).all():
         raise ValueError(
             f"expected finite values at the scored entries{where}, got {(~np.isfinite(difference)).sum()} that are not"
@@ -222,47 +219,51 @@ def _scored_difference(true: Any, completed: Any, missing: Any, where: str) -> N
     return difference
 
 
-def _dense_mask(missing: Any, true: Any, shape: tuple[int, ...], where: str) -> NDArray[np.bool_]:
-    mask = _dense(_aligned(missing, true, f"missing{where}"), None, f"missing{where}")
-    if mask.dtype != np.bool_:
-        raise ValueError(f"expected missing{where} to be boolean, got {mask.dtype}; pass True where it was missing")
+def _mask(missing: Any, true: Frame, name: str, where: str) -> NDArray[np.bool_]:
+    mask = _in_order_of(true, _read(missing, name, f"missing{where}"), f"missing{where}", broadcasts=True)
+    if not np.isin(mask, (0.0, 1.0)).all():
+        got = getattr(missing, "dtype", type(missing).__name__)
+        raise ValueError(f"expected missing{where} to be boolean, got {got}; pass True where it was missing")
+    shape = true.values.shape
     if any(size not in (1, full) for size, full in zip(mask.shape, shape, strict=True)):
         raise ValueError(
             f"expected missing{where} to broadcast to {shape}, got {mask.shape}; pass one boolean per entry or (n, 1)"
         )
-    return np.broadcast_to(mask, shape)
+    return np.broadcast_to(mask, shape) == 1.0
 
 
-def _aligned(view: Any, like: Any, argument: str) -> Any:
-    """`view` in the order of the labels of `like`, where both are DataFrames."""
-    if not (is_frame(view) and is_frame(like)):
-        return view
-    view = view.loc[_order(view.index, like.index, argument, "rows")]
-    # A mask of one column stands for the whole row, and then its column has no counterpart in `like`.
-    if argument.startswith("missing") and view.shape[1] == 1:
-        return view
-    return view.loc[:, _order(view.columns, like.columns, argument, "columns")]
-
-
-def _order(labels: Any, like: Any, argument: str, axis: str) -> Any:
-    if labels.equals(like):
-        return slice(None)
-    if not (labels.is_unique and like.is_unique and len(labels) == len(like) and labels.isin(like).all()):
-        extra, absent = list(labels[~labels.isin(like)][:3]), list(like[~like.isin(labels)][:3])
+def _read(raw: Any, name: str, argument: str) -> Frame:
+    """A view with its names, dense and in double precision."""
+    frame = read_raw(raw, name)
+    values = frame.values.toarray() if sparse.issparse(frame.values) else to_numpy(frame.values)
+    if values.ndim != 2:
         raise ValueError(
-            f"expected the {axis} of {argument} to carry the labels of true, each once, got {len(labels)} for "
-            f"{len(like)} (only there: {extra}, not there: {absent}); reindex it like true"
-        )
-    return like
-
-
-def _dense(view: Any, dtype: type | None, argument: str) -> NDArray[Any]:
-    if is_frame(view) and dtype is float:
-        view = view.to_numpy(dtype=float, na_value=np.nan)  # numpy alone cannot read pd.NA as a float
-    array = np.asarray(view.toarray() if hasattr(view, "toarray") else view, dtype=dtype)
-    if array.ndim != 2:
-        raise ValueError(
-            f"expected {argument} to be 2-D, got shape {array.shape}; "
+            f"expected {argument} to be 2-D, got shape {values.shape}; "
             "pass (n, d) arrays, in a list, tuple or dict where there are several"
         )
-    return array
+    return replace(frame, values=values.astype(np.float64, copy=False))
+
+
+def _in_order_of(true: Frame, frame: Frame, argument: str, *, broadcasts: bool = False) -> NDArray[np.float64]:
+    """Values of a view in the order of the rows and columns of true, where both have names."""
+    values: NDArray[np.float64] = frame.values
+    if frame.index is None or true.index is None:
+        return values
+    if not frame.index.equals(true.index):
+        values = values[_order(frame.index, true.index, argument, "rows")]
+    # a mask of one column holds for the whole row, and its column has another name than those of true
+    if broadcasts and values.shape[1] == 1:
+        return values
+    return values[:, _order(frame.columns or (), true.columns or (), argument, "columns")]
+
+
+def _order(labels: Sequence[Any], wanted: Sequence[Any], argument: str, axis: str) -> list[int]:
+    order = column_order(tuple(labels), tuple(wanted))
+    if order is None:
+        own, others = set(labels), set(wanted)
+        more, fewer = ([one for one in labels if one not in others], [one for one in wanted if one not in own])
+        raise ValueError(
+            f"expected the {axis} of {argument} to carry the labels of true, each once, got {len(labels)} for "
+            f"{len(wanted)} (not in true: {more[:3]}, only in true: {fewer[:3]}); reindex it like true"
+        )
+    return order

@@ -33,6 +33,7 @@ from jella.experiments.summary import (
     sweeps_to_same,
     titles,
 )
+from jella.experiments.tables import ABSENT, markdown_grid
 
 CONFIRMED, REJECTED, MIXED, NOT_RUN = "confirmed", "not confirmed", "mixed", "not run"
 OURS = "IML-BDR"
@@ -289,11 +290,9 @@ def _mean_over(there: Mapping[Place, Summary], places: Iterable[Place]) -> str:
 
 
 def _figure(value: float) -> str:
-    return f"{value:.3f}" if value == value else "–"
+    return f"{value:.3f}" if value == value else ABSENT
 
 
 def _grid(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     """A Markdown table; nothing without rows."""
-    if not body:
-        return ""
-    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *body))
+    return markdown_grid(heads, body) if body else ""

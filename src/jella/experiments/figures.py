@@ -55,7 +55,7 @@ _LOOK = {
 
 
 def draw_missing_view(cells: Iterable[Cell], found: Found, rule: str, caption: str, stem: Path) -> list[Path]:
-    """NMI and AdjRI against the rate, a line a method, a column a data set."""
+    """NMI and AdjRI against the rate: one line per method, one column per data set."""
     planned = list(cells)
     rows = {score: _lines(summaries(planned, found, score, rule)) for score in SCORES}
     if not rows["nmi"]:
@@ -168,7 +168,7 @@ def _lines(there: Mapping[Place, Summary], *, by_views: bool = False) -> Lines:
 
 
 def _draw_curves(axes: np.ndarray, rows: Mapping[str, Lines], styles: Mapping[str, Styles]) -> None:
-    """A row of panels a score, a column a data set."""
+    """One row of panels per score, one column per data set."""
     for row, (score, panels) in zip(axes, rows.items(), strict=True):
         for axis, (dataset, lines) in zip(row, panels.items(), strict=True):
             for position, (name, style) in enumerate(styles[dataset].items()):
@@ -229,7 +229,7 @@ def _draw_paths(axis: Any, paths: Mapping[Cell, np.ndarray]) -> None:
 
 
 def _number_log_axes(axis: Any) -> None:
-    """Plain numbers instead of powers of ten; more than one a decade where there are few decades."""
+    """Plain numbers instead of powers of ten; more than one per decade where there are few decades."""
     ticker = _matplotlib().ticker
     low, high = axis.get_ylim()
     for side, steps in ((axis.xaxis, (1,)), (axis.yaxis, (1, 2, 3, 4, 6) if high < 50 * low else (1,))):

@@ -35,7 +35,7 @@ def compute(cell: Cell, views: Mapping[str, Any], labels: Any, device: Device | 
     -------
     dict
         For 'cluster' nmi, ari, n_iter and, where the method completes, rmse (missing entries) and rmse_all (all); for
-        'hold-out' error; for 'converge' objective (one value a sweep), n_iter, stopped_by, fit_seconds. Beside
+        'hold-out' error; for 'converge' objective (one value per sweep), n_iter, stopped_by, fit_seconds. Beside
         them device, the hardware, for a fit on one.
     """
     contender = CONTENDERS[cell.method]

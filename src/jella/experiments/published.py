@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from jella.experiments.cell import Cell
-from jella.experiments.summary import BY_LABELS, RULES, Found, Place, Summary, strategies, summaries
+from jella.experiments.summary import BY_LABELS, NOTHING, RULES, Found, Place, Summary, strategies, summaries
 from jella.experiments.tables import ABSENT, DIGITS, HEADS, Column, Entry, Table
 
 
@@ -156,7 +156,7 @@ def _pairs(title: str, columns: list[tuple[str, str]], ours: Mapping[str, Mappin
             continue
         entries = (
             _pair(
-                ours[score].get(Place(dataset, setting, rate, method), Summary()),
+                ours[score].get(Place(dataset, setting, rate, method), NOTHING),
                 PRINTED.get((dataset, rate, method, score)),
                 DIGITS[score],
             )

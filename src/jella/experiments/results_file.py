@@ -1,4 +1,4 @@
-"""One file of results: a line of JSON a finished cell, written at once, read back whole."""
+"""One file of results: one line of JSON per finished cell, written at once, read back whole."""
 
 from __future__ import annotations
 

@@ -95,18 +95,17 @@ class Table:
         """Caption, table and footnotes."""
         notes = self.notes
 
-        def line(names: Iterable[str], entries: Iterable[str]) -> str:
-            shown = [f"‖ | {text}" if c.ruled else text for c, text in zip(self.columns, entries, strict=True)]
-            return "| " + " | ".join([*names, *shown]) + " |"
+        def line(names: Iterable[str], entries: Iterable[str]) -> list[str]:
+            pairs = zip(self.columns, entries, strict=True)
+            return [*names, *(part for column, text in pairs for part in (["‖", text] if column.ruled else [text]))]
 
         def text(entry: Entry) -> str:
             figure = f"**{entry.figure}**" if entry.best else entry.figure
             return figure + entry.bracket + (f" [{notes.index(entry.note) + 1}]" if entry.note else "")
 
-        width = len(self.corner) + len(self.columns) + sum(column.ruled for column in self.columns)
-        lines = [self.caption, "", line(self.corner, (f"{c.over} {c.head}".strip() for c in self.columns))]
-        lines += ["|" + "---|" * width]
-        lines += [line(names, map(text, entries)) for names, entries in self.rows]
+        heads = line(self.corner, (f"{column.over} {column.head}".strip() for column in self.columns))
+        grid = markdown_grid(heads, [line(names, map(text, entries)) for names, entries in self.rows])
+        lines = [self.caption, "", grid]
         lines += ["", *(f"{number}. {note}" for number, note in enumerate(notes, 1))] if notes else []
         return "\n".join(lines) + "\n"
 
@@ -160,6 +159,20 @@ class Table:
         return (f"\\textbf{{{figure}}}" if entry.best else figure) + escape_latex(entry.bracket) + mark
 
 
+def markdown_grid(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table.
+
+    Examples
+    --------
+    >>> print(markdown_grid(["a", "b"], [["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = [f"| {' | '.join(row)} |" for row in (heads, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(heads), *lines[1:]])
+
+
 def escape_latex(text: str) -> str:
     r"""Text that LaTeX prints as it is.
 
@@ -173,7 +186,7 @@ def escape_latex(text: str) -> str:
 
 
 def long_csv(measured: Iterable[Measured]) -> str:
-    """One line a figure, for programs; empty where there is none."""
+    """One line per figure, for programs; empty where there is none."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("dataset", "m", "method", "rule", "score", "mean", "std", "n"))

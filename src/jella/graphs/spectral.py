@@ -1,30 +1,22 @@
-"""Groups in a graph of samples: its leading eigenvectors, how clear a partition is, and how many groups there are."""
+"""Groups in a graph of samples: their labels, how clear a partition is, and how many groups there are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from jella.graphs.eigenvectors import EIGEN_TOL, Graph, leading_eigenvectors
 from jella.numerics.kmeans import kmeans, unit_rows
 
-#: graphs of at most this many samples are decomposed directly
-DIRECT = 600
-#: relative accuracy of the eigenvectors of larger graphs: k-means sees no more
-EIGEN_TOL = 1e-4
 #: how long a diffusion lasts, in the time in which the last of as many eigenvectors as clusters fades to 1/e
 DIFFUSION = 2.0
 #: eigenvectors beyond the number of clusters that may still count after it
 SPARE = 10
 #: a number of groups is in question while its modularity is at least this share of the best
 NEAR_BEST = 0.95
-
-Graph: TypeAlias = np.ndarray | sparse.csr_array
 
 
 def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
@@ -44,53 +36,6 @@ def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_stat
     rates = 1.0 - values
     left = np.exp(-DIFFUSION * rates / max(rates[n_clusters - 1], EIGEN_TOL))
     return np.asarray(kmeans(unit_rows(vectors * left), n_clusters, n_init, random_state).labels_)
-
-
-def leading_eigenvectors(graph: Graph, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues of D^(−½) A D^(−½), descending, and their eigenvectors (n, k).
-
-    A large graph is taken component by component, the largest first, so that the eigenvalue one, which every component
-    has once, cannot be missed.
-    """
-    n = graph.shape[0]
-    degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
-    root = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
-    if not sparse.issparse(graph) or n <= max(DIRECT, 4 * k):
-        dense = sparse.csr_array(graph).toarray() if sparse.issparse(graph) else graph
-        values, vectors = eigh(dense * root[:, None] * root, subset_by_index=[max(n - k, 0), n - 1])
-        return values[::-1], vectors[:, ::-1]
-    scale = sparse.diags_array(root)
-    normalised = sparse.csr_array(scale @ graph @ scale)
-    count, component = connected_components(graph, directed=False)
-    largest_first = np.argsort(-np.bincount(component), kind="stable")[:k]
-    values, vectors = np.empty(0), np.empty((n, 0))
-    for part in largest_first:
-        rows = np.flatnonzero(component == part)
-        inside = normalised if count == 1 else normalised[rows][:, rows]
-        few, local = _connected(inside, degree[rows], min(max(k - count, 0) + 1, rows.size))
-        spread = np.zeros((n, few.size))
-        spread[rows] = local
-        values, vectors = np.concatenate([values, few]), np.concatenate([vectors, spread], axis=1)
-    order = np.argsort(-values, kind="stable")[:k]
-    return values[order], vectors[:, order]
-
-
-def _connected(normalised: sparse.csr_array, degree: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The leading eigenpairs of a connected graph."""
-    if k == 1:
-        root = np.sqrt(np.where(degree > 0, degree, 1.0))
-        return np.ones(1), (root / np.linalg.norm(root))[:, None]
-    n = normalised.shape[0]
-    if n <= max(DIRECT, 4 * k):
-        return eigh(normalised.toarray(), subset_by_index=[n - k, n - 1])
-    # a first vector that follows the samples wherever they stand, and is no eigenvector
-    first = 1.0 + degree**2 + normalised @ degree
-    try:
-        return eigsh(normalised, k=k, which="LA", v0=first, tol=EIGEN_TOL)
-    except ArpackNoConvergence as stopped:
-        if stopped.eigenvalues.size == k:
-            return stopped.eigenvalues, stopped.eigenvectors
-        return eigsh(normalised, k=k, which="LA", v0=first, tol=1e-2, ncv=4 * k + 20)
 
 
 def modularity(graph: Graph, labels: np.ndarray) -> float:

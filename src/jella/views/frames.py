@@ -58,7 +58,7 @@ def label(index: Any, row: int) -> str:
 
 
 def is_frame(raw: Any) -> bool:
-    """Whether raw is a pandas DataFrame (or walks like one), told without importing pandas."""
+    """Whether raw is a pandas DataFrame (or walks like one), without importing pandas."""
     return hasattr(raw, "iloc") and hasattr(raw, "columns") and hasattr(raw, "index")
 
 
@@ -87,7 +87,6 @@ def read_frame(raw: Any, name: str) -> Frame:
         raise ValueError(
             f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; encode or drop them"
         )
-    check_unique(raw.index, name)
     dtype = np.float32 if all(dtype == np.float32 for dtype in map(_numpy_dtype, raw.dtypes)) else np.float64
     if raw.shape[1] and all(isinstance(dtype, pd.SparseDtype) and dtype.fill_value == 0 for dtype in raw.dtypes):
         return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=dtype), raw.index, column_names(raw))
@@ -95,10 +94,10 @@ def read_frame(raw: Any, name: str) -> Frame:
 
 
 def check_unique(index: Any, name: str) -> None:
-    """Refuse a view that has a sample twice: which row is it?"""
+    """Refuse a view that has a sample more than once."""
     if index.has_duplicates:
         twice = label(index, index.duplicated().argmax())
-        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row a sample")
+        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row per sample")
 
 
 def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:

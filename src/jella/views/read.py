@@ -147,7 +147,9 @@ def split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list[
 def _read_one(raw: Any, mask: Any, name: str, first_row: int) -> Frame | None:
     if raw is None:
         return None
-    frame = replace(_frame(raw, name), first_row=first_row)
+    frame = replace(read_raw(raw, name), first_row=first_row)
+    if frame.index is not None:
+        check_unique(frame.index, name)
     if frame.values.ndim != 2:
         raise ValueError(
             f"view {name!r} must be a 2-D array (samples x features), got {frame.values.ndim} dimension(s)"
@@ -155,13 +157,12 @@ def _read_one(raw: Any, mask: Any, name: str, first_row: int) -> Frame | None:
     return frame if mask is None else replace(frame, observed=read_mask(mask, frame, name))
 
 
-def _frame(raw: Any, name: str) -> Frame:
+def read_raw(raw: Any, name: str) -> Frame:
+    """The values of one view in floating point, as the user has them, with the names that they came with."""
     if is_frame(raw):
         return read_frame(raw, name)
     if is_annotated(raw) or is_mudata(raw):
-        values = _read_values(matrix(raw, name), name)
-        check_unique(raw.obs_names, name)
-        return Frame(values, raw.obs_names, tuple(map(str, raw.var_names)))
+        return Frame(_read_values(matrix(raw, name), name), raw.obs_names, tuple(map(str, raw.var_names)))
     return Frame(_read_values(raw, name))
 
 

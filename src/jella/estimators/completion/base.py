@@ -1,21 +1,18 @@
-"""What the completion methods share: the views side by side, and scikit-learn's face."""
+"""What the completion methods share: the views as one matrix, their answers, and scikit-learn's face."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_scalar
 
 from jella.estimators.base import BaseEmbedding, Prepared
 from jella.estimators.capabilities import Capabilities
-from jella.estimators.completion.lagrangian import LowRank, Penalty, Separation
+from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule, Separation, separate
+from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array, namespace, to_numpy
 from jella.numerics.rows import row_blocks
 from jella.readout.base import Readout
@@ -29,36 +26,39 @@ class CompletionReadout(Readout):
 
     Attributes
     ----------
-    penalty : Penalty
+    penalty : PenaltySchedule
         Of the fit.
     """
 
-    penalty: Penalty = field(default_factory=lambda: Penalty(1.0, 1.0, 1.0))
+    penalty: PenaltySchedule = field(default_factory=lambda: PenaltySchedule(1.0, 1.0, 1.0))
+
+    #: rounds for new samples
+    rounds: ClassVar[int]
 
     @abstractmethod
-    def coordinates(self, X: Array, observed: Array, V: Array) -> Array:
-        """Coordinates (n, r) of scaled samples in the learned space V (d, r), each sample by itself."""
+    def formulate(self, observed: Array, V: Array) -> Formulation:
+        """The problem of new samples, each by itself, with the learned row space V (d, r) fixed."""
 
     def solve(self, views: AnyViews) -> Array:
         """Block by block of samples."""
         xp = namespace(*self.bases)
         V = xp.astype(xp.concat(list(self.bases), axis=0), xp.float64)
-        pieces = [self.coordinates(X, observed, V) for X, observed in dense_blocks(views)]
+        pieces = [
+            separate(X, self.formulate(observed, V), tol=0.0, max_iter=self.rounds).factors.left
+            for X, observed in dense_blocks(views)
+        ]
         return xp.astype(xp.concat(pieces, axis=0), self.bases[0].dtype)
 
 
-class BaseCompletion(BaseEmbedding):
-    """A low-rank matrix fitted to the views side by side; a method adds parameters, `_separate`, `_make_readout`."""
+class BaseCompletion(RoundsMixin, BaseEmbedding):
+    """A low-rank matrix fitted to all views together; a method adds parameters, its formulation and its readout."""
 
     # no labels: shared checks ask for the number of clusters, and find none
     n_clusters = None
 
-    max_iter: int
-    tol: float
-
     @abstractmethod
-    def _separate(self, D: Array, observed: Array, views: Views) -> Separation:
-        """Fit the scaled values (n, d) of all views, zero where not observed."""
+    def _formulate(self, D: Array, observed: Array, views: Views) -> Formulation:
+        """The problem of a fit to the scaled values (n, d) of all views, zero where not observed."""
 
     @abstractmethod
     def _make_readout(self, *shared: Any) -> CompletionReadout:
@@ -70,16 +70,17 @@ class BaseCompletion(BaseEmbedding):
         return Capabilities()
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-        check_scalar(self.tol, "tol", Real, min_val=0)
+        self._check_parameters()
         prepared = self._prepare(views)
         scaled: Any = prepared.scaled
-        separation = self._separate(*side_by_side(scaled), scaled)
+        D, counted = as_one_matrix(scaled)
+        method = self._formulate(D, counted, scaled)
+        separation = separate(D, method, tol=self.tol, max_iter=self.max_iter)
         self._remember(X, prepared)
-        self._set_fitted(X, prepared, separation)
-        self._warn()
+        self._set_fitted(X, prepared, separation, method.penalty)
+        self._warn_unless_converged(f"the last residual is {self.residuals_[-1]:.1e}")
 
-    def _set_fitted(self, X: Any, prepared: Prepared, separation: Separation) -> None:
+    def _set_fitted(self, X: Any, prepared: Prepared, separation: Separation, penalty: PenaltySchedule) -> None:
         views: Any = prepared.scaled
         xp = views.xp
         W, bases = canonical(separation.factors, [view.n_features for view in views])
@@ -87,25 +88,14 @@ class BaseCompletion(BaseEmbedding):
         W, bases = xp.astype(W, views.dtype), tuple(xp.astype(U, views.dtype) for U in bases)
         shared = (type(self).__name__, prepared.scaling, bases, self.on_empty, prepared.fit_samples(W))
         readout = self._make_readout(*shared)
-        self.readout_ = replace(readout, penalty=separation.penalty)
+        self.readout_ = replace(readout, penalty=penalty)
         self.embedding_ = prepared.place(W)
         self.bases_ = collect(bases, X, self.view_names_in_)
-        self.residuals_ = separation.residuals
         self.objective_ = separation.objective
-        self.n_iter_ = separation.n_iter
-        self.converged_ = separation.converged
-
-    def _warn(self) -> None:
-        if not self.converged_ and self.tol > 0:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in {self.max_iter} rounds: the last residual is "
-                f"{self.residuals_[-1]:.1e} (tol={self.tol:g}); increase max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        self._set_rounds(separation.residuals, separation.converged)
 
 
-def side_by_side(views: Views) -> tuple[Array, Array]:
+def as_one_matrix(views: Views) -> tuple[Array, Array]:
     """Dense values (n, d) of all views in float64, zero where not observed, and where they were observed."""
     xp = views.xp
     values = [view.X.toarray() if view.is_sparse else view.X for view in views]
@@ -114,12 +104,12 @@ def side_by_side(views: Views) -> tuple[Array, Array]:
 
 
 def dense_blocks(views: Any) -> Iterator[tuple[Array, Array]]:
-    """side_by_side in blocks of samples, so that a wide sparse view is never dense as a whole."""
+    """as_one_matrix in blocks of samples, so that a wide sparse view is never dense as a whole."""
     for rows in row_blocks(views.n_samples, 8 * views.n_features):
-        yield side_by_side(views.take(np.arange(rows.start, rows.stop)))
+        yield as_one_matrix(views.take(np.arange(rows.start, rows.stop)))
 
 
-def canonical(factors: LowRank, widths: list[int]) -> tuple[Array, tuple[Array, ...]]:
+def canonical(factors: Factors, widths: list[int]) -> tuple[Array, tuple[Array, ...]]:
     """Scores (n, r) and bases (d_v, r) of the matrix: bases orthonormal as a stack, strongest component first.
 
     A component that the matrix does not have has a basis of zeros; there is always one component.

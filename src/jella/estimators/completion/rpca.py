@@ -10,48 +10,30 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from jella.estimators.completion.base import BaseCompletion, CompletionReadout
-from jella.estimators.completion.lagrangian import LowRank, Penalty, Separation, separate
+from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule
 from jella.numerics.arrays import Array, like, namespace, sqnorm
 from jella.saving.kinds import register
 from jella.views import Views
 
-#: below this share of ‖M‖ a singular value is no longer trusted to the eigenvalues of MᵀM: their square is too small
+#: below this share of ‖M‖ singular values are not taken from the eigenvalues of MᵀM: their squares are too small
 GRAM_LIMIT = 1e-5
 
-#: rounds for a new sample: by then μ has reached its largest value
-ROUNDS = 40
 
-
-def inexact_alm(D: Array, weight: float, *, tol: float = 1e-7, max_iter: int = 1000) -> Separation:
+def robust_pca(D: Array, weight: float) -> Formulation:
     """Robust PCA of a matrix in either orientation: min ‖Z‖_* + weight · ‖E‖₁ with Z + E = D.
 
-    The inexact augmented Lagrangian of Lin et al. (2010), E before Z, with their start and their penalties.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> D = np.outer(np.ones(20), np.arange(1.0, 11.0))
-    >>> D[3, 4] += 100.0
-    >>> result = inexact_alm(D, 20**-0.5)
-    >>> bool(np.isclose(result.low_rank[3, 4], 5.0)), int((np.abs(result.sparse) > 1e-3).sum())
-    (True, 1)
+    The inexact augmented Lagrangian of Lin et al. (2010), E before Z, with their start and their penalties: μ starts
+    at 1.25/‖D‖₂ and grows by half per round, up to 1e7 times its start.
     """
-    penalty = spectral_penalty(D)
-    norm = 1.25 / penalty.start
-    largest = float(namespace(D).max(namespace(D).abs(D)))
-    dual = D / max(norm, largest / weight)
-    return separate(D, None, weight, shrink, penalty, dual=dual, tol=tol, max_iter=max_iter)
-
-
-def spectral_penalty(D: Array) -> Penalty:
-    """Lin et al.: μ starts at 1.25/‖D‖₂ and grows by half a round, up to 1e7 times its start."""
     xp = namespace(D)
     gram = D.T @ D if D.shape[0] >= D.shape[1] else D @ D.T
     norm = max(float(xp.max(xp.linalg.eigvalsh(gram))), 0.0) ** 0.5 or 1.0
-    return Penalty(1.25 / norm, growth=1.5, most=1e7 * 1.25 / norm)
+    penalty = PenaltySchedule(1.25 / norm, growth=1.5, most=1e7 * 1.25 / norm)
+    largest = float(xp.max(xp.abs(D)))
+    return Formulation(weight, shrink, penalty, dual=D / max(norm, largest / weight))
 
 
-def shrink(M: Array, mu: float) -> LowRank:
+def shrink(M: Array, mu: float) -> Factors:
     """M with its singular values lowered by 1/μ: the minimiser of ‖Z‖_* + μ/2 ‖M − Z‖²."""
     if 1.0 / mu < GRAM_LIMIT * sqnorm(M) ** 0.5:
         return _shrink_by_svd(M, 1.0 / mu)
@@ -62,15 +44,15 @@ def shrink(M: Array, mu: float) -> LowRank:
     near, s = vectors[:, vectors.shape[1] - kept :], xp.sqrt(squares[squares.shape[0] - kept :])
     far = (M @ near if tall else M.T @ near) * (1.0 - 1.0 / (mu * s))
     value = float(xp.sum(s - 1.0 / mu))
-    return LowRank(far, near, value) if tall else LowRank(near, far, value)
+    return Factors(far, near, value) if tall else Factors(near, far, value)
 
 
-def _shrink_by_svd(M: Array, threshold: float) -> LowRank:
+def _shrink_by_svd(M: Array, threshold: float) -> Factors:
     xp = namespace(M)
     Q, s, Vt = xp.linalg.svd(M, full_matrices=False)
     kept = int(xp.sum(xp.astype(s > threshold, xp.int64)))
     s = s[:kept] - threshold
-    return LowRank(Q[:, :kept] * s, Vt[:kept, :].T, float(xp.sum(s)))
+    return Factors(Q[:, :kept] * s, Vt[:kept, :].T, float(xp.sum(s)))
 
 
 @register
@@ -88,15 +70,17 @@ class RPCAReadout(CompletionReadout):
     alpha: float = 1.0
     singular_values: np.ndarray | None = None
 
-    def coordinates(self, X: Array, observed: Array, V: Array) -> Array:
-        """The rounds of the fit, with a shrinkage for the low-rank step."""
+    rounds = 40  # by then μ has reached its largest value
+
+    def formulate(self, observed: Array, V: Array) -> Formulation:
+        """As in the fit, with a shrinkage for the low-rank step."""
         s = like(self.singular_values, V)
 
-        def ridge(M: Array, mu: float) -> LowRank:
-            # singular value thresholding with V fixed: of s + 1/μ, what M has in the end, it leaves s
-            return LowRank((M @ V) * (s / (s + 1.0 / mu)), V)
+        def ridge(M: Array, mu: float) -> Factors:
+            # singular value thresholding with V fixed: it lowers s + 1/μ, which M has at the end of the fit, to s
+            return Factors((M @ V) * (s / (s + 1.0 / mu)), V)
 
-        return separate(X, None, self.alpha, ridge, self.penalty, tol=0.0, max_iter=ROUNDS).factors.left
+        return Formulation(self.alpha, ridge, self.penalty)
 
 
 class RPCA(BaseCompletion):
@@ -116,7 +100,7 @@ class RPCA(BaseCompletion):
     view_weights : sequence or dict of float, optional
         Positive weight of each view, 1 by default; its scaled values are multiplied by the root of it.
     max_iter : int, default=1000
-        Most rounds.
+        Maximum number of rounds.
     tol : float, default=1e-7
         The fit ends when ‖D − Z − E‖ < tol · ‖D‖.
     on_empty : {'raise', 'drop'}, default='raise'
@@ -184,11 +168,11 @@ class RPCA(BaseCompletion):
         self.on_empty = on_empty
         self.random_state = random_state
 
-    def _separate(self, D: Array, observed: Array, views: Views) -> Separation:
+    def _formulate(self, D: Array, observed: Array, views: Views) -> Formulation:
         if self.alpha is not None:
             check_scalar(self.alpha, "alpha", Real, min_val=0, include_boundaries="neither")
         self.alpha_ = D.shape[1] ** -0.5 if self.alpha is None else float(self.alpha)
-        return inexact_alm(D, self.alpha_, tol=self.tol, max_iter=self.max_iter)
+        return robust_pca(D, self.alpha_)
 
     def _make_readout(self, *shared: Any) -> RPCAReadout:
         readout = RPCAReadout(*shared)

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from jella.estimators.completion.base import BaseCompletion, CompletionReadout
-from jella.estimators.completion.lagrangian import LowRank, Penalty, Separation, separate
+from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule
 from jella.numerics.arrays import Array, like, namespace, to_numpy
 from jella.saving.kinds import register
 from jella.solve.start import truncated_svd
 from jella.views import Views
 
-#: rounds for a new sample: by then μ has grown by 1500 and little moves
-ROUNDS = 150
 
-
-def rank_k_alm(X: Array, observed: Array, start: Array, *, tol: float = 1e-6, max_iter: int = 1000) -> Separation:
+def rank_k(X: Array, observed: Array, start: Array) -> Formulation:
     """Robust completion of a matrix: min Σ_observed |x_ij − z_ij| over matrices Z of rank k at most.
+
+    μ starts where values up to twice the median size pass whole, and grows by a twentieth per round. The median,
+    unlike the spectral norm, is not moved by gross errors. The multipliers do not reach the missing entries; slow
+    growth gives these the rounds they need to settle.
 
     Parameters
     ----------
@@ -31,43 +32,36 @@ def rank_k_alm(X: Array, observed: Array, start: Array, *, tol: float = 1e-6, ma
     Examples
     --------
     >>> import numpy as np
+    >>> from jella.estimators.completion.lagrangian import separate
     >>> X = np.outer(np.ones(20), np.arange(1.0, 11.0))
     >>> observed = np.indices(X.shape).sum(axis=0) % 3 > 0
     >>> X[3, 4] += 100.0
-    >>> result = rank_k_alm(np.where(observed, X, 0.0), observed, np.eye(10, 1))
+    >>> D = np.where(observed, X, 0.0)
+    >>> result = separate(D, rank_k(D, observed, np.eye(10, 1)), tol=1e-6, max_iter=1000)
     >>> bool(np.allclose(result.low_rank, np.arange(1.0, 11.0), atol=1e-3))
     True
     """
-    return separate(X, observed, 1.0, Truncation(start), median_penalty(X), tol=tol, max_iter=max_iter)
-
-
-def median_penalty(X: Array) -> Penalty:
-    """μ starts where values up to twice the median size pass whole, and grows by a twentieth a round.
-
-    The median, unlike the spectral norm, is not moved by gross errors; slow growth gives the missing entries, which
-    the multipliers do not reach, the rounds to settle.
-    """
     sizes = np.abs(to_numpy(X))
     sizes = sizes[sizes > 0]
-    start = 0.5 / float(np.median(sizes)) if sizes.size else 1.0
-    return Penalty(start, growth=1.05, most=1e10 * start)
+    first = 0.5 / float(np.median(sizes)) if sizes.size else 1.0
+    return Formulation(1.0, Truncation(start), PenaltySchedule(first, growth=1.05, most=1e10 * first), observed)
 
 
 class Truncation:
-    """A matrix near M of the rank of the given row space: one step of subspace iteration from the last row space.
+    """A step to a matrix of rank k near M: one step of subspace iteration from the row space of the last round.
 
-    M changes little from round to round, so that one step stays next to the truncated SVD at k/min(n, d) of its cost.
+    M changes little from round to round, so one step stays near the truncated SVD, at k/min(n, d) of its cost.
     """
 
     def __init__(self, right: Array) -> None:
         self.right = right
 
-    def __call__(self, M: Array, mu: float) -> LowRank:
+    def __call__(self, M: Array, mu: float) -> Factors:
         """Q QᵀM, Q the column space of M times the last row space."""
         xp = namespace(M)
         Q, _ = xp.linalg.qr(M @ self.right)
         self.right, R = xp.linalg.qr(M.T @ Q)
-        return LowRank(Q @ R.T, self.right)
+        return Factors(Q @ R.T, self.right)
 
 
 @register
@@ -75,13 +69,15 @@ class Truncation:
 class RRMCReadout(CompletionReadout):
     """A new sample is fitted in the ℓ₁ norm by the row space of the fit."""
 
-    def coordinates(self, X: Array, observed: Array, V: Array) -> Array:
-        """The rounds of the fit, with a projection for the low-rank step."""
+    rounds = 150  # by then μ has grown by a factor of 1500, and little moves
 
-        def project(M: Array, mu: float) -> LowRank:
-            return LowRank(M @ V, V)
+    def formulate(self, observed: Array, V: Array) -> Formulation:
+        """As in the fit, with a projection for the low-rank step."""
 
-        return separate(X, observed, 1.0, project, self.penalty, tol=0.0, max_iter=ROUNDS).factors.left
+        def project(M: Array, mu: float) -> Factors:
+            return Factors(M @ V, V)
+
+        return Formulation(1.0, project, self.penalty, observed)
 
 
 class RRMC(BaseCompletion):
@@ -100,7 +96,7 @@ class RRMC(BaseCompletion):
     view_weights : sequence or dict of float, optional
         Positive weight of each view, 1 by default; its scaled values are multiplied by the root of it.
     max_iter : int, default=1000
-        Most rounds.
+        Maximum number of rounds.
     tol : float, default=1e-6
         The fit ends when ‖X − Z − E‖ < tol · ‖X‖, on missing entries counting what the round changed in Z.
     on_empty : {'raise', 'drop'}, default='raise'
@@ -165,9 +161,9 @@ class RRMC(BaseCompletion):
         self.on_empty = on_empty
         self.random_state = random_state
 
-    def _separate(self, D: Array, observed: Array, views: Views) -> Separation:
+    def _formulate(self, D: Array, observed: Array, views: Views) -> Formulation:
         _, _, V = truncated_svd(views, self._rank(views))
-        return rank_k_alm(D, observed, like(V, D), tol=self.tol, max_iter=self.max_iter)
+        return rank_k(D, observed, like(V, D))
 
     def _make_readout(self, *shared: Any) -> RRMCReadout:
         return RRMCReadout(*shared)

@@ -1,4 +1,4 @@
-"""Methods beside the framework that settle on one consensus of the views: MIC (factors) and RAMC (a graph)."""
+"""Methods outside the framework that find one consensus of the views: MIC (an embedding) and RAMC (a graph)."""
 
 from jella.estimators.consensus.mic import MIC
 from jella.estimators.consensus.ramc import RAMC

@@ -1,4 +1,4 @@
-"""A mean-filled view, and what its filled rows weigh."""
+"""A mean-filled view with the weights of its samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Filled(MeanFilled):
 
     @classmethod
     def weighted(cls, view: View, mean: Array | None = None, share: float | None = None) -> Filled:
-        """A view of the fit, or of new samples with the mean and the share of present samples of the fit."""
+        """A view of the fit; or of new samples, with the mean and the share of present samples from the fit."""
         present = view.presence()
         share = float(present.mean()) if share is None else share
         filled = MeanFilled.of(view, mean)

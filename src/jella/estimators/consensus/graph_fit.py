@@ -1,4 +1,4 @@
-"""The loop of RAMC: one graph with exactly k components, fitted to the views' graphs in a weighted ℓ1 norm."""
+"""The loop of RAMC: one graph with exactly k components, fitted to the graphs of the views in a weighted ℓ1 norm."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from jella.estimators.consensus.graphs import Graphs, components, laplacian_eigenvectors
+from jella.estimators.consensus.graphs import Graphs
 from jella.estimators.consensus.l1_rows import nearest_rows
+from jella.graphs.eigenvectors import components, laplacian_eigenvectors
 from jella.numerics.rows import row_blocks
 
 
@@ -20,7 +21,7 @@ class Cut:
     Attributes
     ----------
     graph : CSR array (n, n)
-        S, rows summing to one: the last with exactly k components where there was one, else the last of all.
+        S, rows summing to one: the last one with exactly k components if there was one, else the last of all.
     labels : int array (n,)
         Components of the graph.
     weights : array (V,)
@@ -42,8 +43,8 @@ class Cut:
 
 
 @dataclass
-class Penalty:
-    """λ, weight of the eigenvalues: up by a factor, or down; the factor nears one with every turn."""
+class RankWeight:
+    """λ, the weight of the lowest eigenvalues: a factor raises or lowers it, and nears one with every turn."""
 
     value: float
     factor: float = 2.0
@@ -60,9 +61,9 @@ class Penalty:
 def connected_enough(
     views: Sequence[np.ndarray | sparse.csr_array], k: int, n_neighbors: int
 ) -> tuple[Graphs, np.ndarray, int]:
-    """Graphs whose ℓ1 mean S has at most k components, S (n, K), and the number of neighbours it took.
+    """Graphs whose ℓ1 mean S has at most k components, S (n, K), and the number of neighbours that this took.
 
-    Edges are only ever cut, so neighbours are doubled until nothing but cutting is left to do.
+    The fit can only cut edges, so neighbours are doubled until S has no more components than wanted.
     """
     most = max(views[0].shape[0] - 2, 1)
     m = min(n_neighbors, most)
@@ -76,33 +77,34 @@ def connected_enough(
 
 
 def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: float) -> Cut:
-    """Alternate S, view weights and eigenvectors, from S (n, K), until S has k components and rests.
+    """Alternate S, view weights and eigenvectors, from S (n, K), until S has k components and has settled.
 
     Parameters
     ----------
     tol : float
-        S rests when a round moves less than this share of its mass.
+        S has settled when a round moves less than this share of its mass.
     """
     n, weights = S.shape[0], _weights(graphs, S)
-    F = laplacian_eigenvectors(graphs.as_sparse(S), k)[0]
+    _, F = laplacian_eigenvectors(graphs.as_sparse(S), k)
     distances = _distances(graphs, F)
-    penalty = Penalty(1.0 / (float(distances.max()) or 1.0))  # the longest edges begin to go at twice that
+    weight = RankWeight(1.0 / (float(distances.max()) or 1.0))  # at twice that, the longest edges begin to go
     best: Cut | None = None
     residuals: list[float] = []
     for _ in range(max_iter):
-        last, S = S, _graph_step(graphs, weights, penalty.value * distances)
+        last, S = S, _graph_step(graphs, weights, weight.value * distances)
         graph = graphs.as_sparse(S)
         count, labels = components(graph)
         residual = 0.0
-        if count <= k:  # beyond k the cut went too far: from where it was, less far
+        if count <= k:  # with more than k the cut went too far: weights and F stay, and λ is lowered
             weights = _weights(graphs, S)
-            F, residual = laplacian_eigenvectors(graph, k)
+            lowest, F = laplacian_eigenvectors(graph, k)
+            residual = float(np.maximum(lowest, 0.0).sum())
             distances = _distances(graphs, F)
         residuals.append(residual)
         cut = Cut(graph, labels, weights, F, np.array(residuals), count == k)
         best = cut if cut.reached or best is None or not best.reached else best
         if count != k:
-            penalty.move(up=count < k)
+            weight.move(up=count < k)
         elif np.abs(S - last).sum() <= tol * n:
             break
     assert best is not None
@@ -110,7 +112,7 @@ def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: floa
 
 
 def _graph_step(graphs: Graphs, weights: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """S (n, K): every row nearest to the views' rows, with a cost for every edge."""
+    """S (n, K): every row as near as possible to the rows of the views, with a cost per edge."""
     V, n, K = graphs.values.shape
     S = np.empty((n, K))
     for rows in row_blocks(n, 8 * K * (V + 1), target=2**24):
@@ -129,7 +131,7 @@ def _distances(graphs: Graphs, F: np.ndarray) -> np.ndarray:
 
 
 def _weights(graphs: Graphs, S: np.ndarray) -> np.ndarray:
-    """w_v ∝ 1/(2 sqrt(‖S − A_v‖₁)), summing to one: the unit of λ is all that their sum decides."""
+    """w_v ∝ 1/(2 sqrt(‖S − A_v‖₁)), summing to one: their sum only sets the unit of λ."""
     away = np.array([np.abs(S - A).sum() for A in graphs.values])
     weights = 0.5 / np.sqrt(np.maximum(away, 1e-12 * S.shape[0]))
     return weights / weights.sum()

@@ -1,4 +1,4 @@
-"""Rows on the simplex nearest to several given rows in a weighted ℓ1 norm, with a cost on every entry: exact."""
+"""Exact rows on the simplex that are nearest to several given rows in a weighted ℓ1 norm, with a cost per entry."""
 
 from __future__ import annotations
 

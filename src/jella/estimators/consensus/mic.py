@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_scalar
 
 from jella.estimators.base import BaseTransformer, LabelsMixin, Prepared, generator
 from jella.estimators.capabilities import Capabilities
@@ -16,17 +12,18 @@ from jella.estimators.consensus.filled import Filled
 from jella.estimators.consensus.mic_embed import MICReadout, embed_views
 from jella.estimators.consensus.mic_start import chained_start, given_start
 from jella.estimators.consensus.mic_steps import consensus, objective, refine
+from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array
 from jella.views import AnyViews, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative
 
 
-class MIC(LabelsMixin, BaseTransformer):
+class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
     """Multiple incomplete views clustering (MIC): non-negative factors of every view, drawn to one consensus.
 
     Minimises Σ_v ‖C_v(X_v − U_v V_vᵀ)‖² + alpha·‖C_v(U_v − U*)‖² + beta·‖U_v‖_{2,1} with U_v, V_v ≥ 0 and the columns
-    of V_v at ℓ1 norm one. A sample that lacks a view has the view's mean there, with weight c = share of samples that
-    have the view; c = 1 elsewhere. It takes missing views, and refuses missing entries and negative data. Labels are
+    of V_v at ℓ1 norm one. A sample that lacks a view gets the mean of the view, with weight c = share of samples that
+    have the view; c = 1 elsewhere. MIC takes missing views, and refuses missing entries and negative data. Labels are
     k-means on U*.
 
     Parameters
@@ -49,9 +46,9 @@ class MIC(LabelsMixin, BaseTransformer):
         Start: non-negative factors of one view after another, each from the embedding of the one before, in three
         passes; or given, one (n, r) and one (d_v, r) array per view.
     n_init : int, default=10
-        Starts of k-means, and short random runs that the first view's factors are chosen from.
+        Starts of k-means; and the number of short random runs, the best of which gives the first view its factors.
     max_iter : int, default=100
-        Most rounds over the views.
+        Maximum number of rounds over the views.
     n_steps : int, default=100
         Multiplicative steps per view and round.
     tol : float, default=1e-4
@@ -105,6 +102,8 @@ class MIC(LabelsMixin, BaseTransformer):
     """
 
     _may_miss = "views"
+    _counts = ("max_iter", "n_steps", "n_init")
+    _amounts = ("alpha", "beta", "tol")
 
     def __init__(
         self,
@@ -152,13 +151,7 @@ class MIC(LabelsMixin, BaseTransformer):
         bases = self._run(filled, *self._start(filled, prepared.scaled))
         self._remember(X, prepared)
         self._close(X, filled, bases, prepared)
-        self._warn()
-
-    def _check_parameters(self) -> None:
-        for name in ("max_iter", "n_steps", "n_init"):
-            check_scalar(getattr(self, name), name, Integral, min_val=1)
-        for name in ("alpha", "beta", "tol"):
-            check_scalar(getattr(self, name), name, Real, min_val=0)
+        self._warn_unless_converged(f"the last changed the objective by {self.residuals_[-1]:.1e}")
 
     def _start(self, views: list[Filled], scaled: Any) -> tuple[list[Array], list[Array]]:
         rank = self._rank(scaled)
@@ -168,7 +161,7 @@ class MIC(LabelsMixin, BaseTransformer):
         return chained_start(views, rank, rng, n_init=self.n_init, n_steps=self.n_steps)
 
     def _run(self, views: list[Filled], embeddings: list[Array], bases: list[Array]) -> tuple[Array, ...]:
-        """Rounds over the views until the objective settles; the bases at the end."""
+        """The bases after rounds over the views until the objective settles."""
         target = consensus(views, embeddings)
         values = [objective(views, embeddings, bases, target, self.alpha, self.beta)]
         residuals: list[float] = []
@@ -180,8 +173,8 @@ class MIC(LabelsMixin, BaseTransformer):
             target = consensus(views, embeddings)
             values.append(objective(views, embeddings, bases, target, self.alpha, self.beta))
             residuals.append(abs(values[-1] - values[-2]) / max(values[-2], np.finfo(float).tiny))
-        self.objective_, self.residuals_ = np.array(values[1:]), np.array(residuals)
-        self.n_iter_, self.converged_ = len(residuals), residuals[-1] < self.tol
+        self.objective_ = np.array(values[1:])
+        self._set_rounds(residuals, residuals[-1] < self.tol)
         return tuple(bases)
 
     def _close(self, X: Any, views: list[Filled], bases: tuple[Array, ...], prepared: Prepared) -> None:
@@ -205,12 +198,3 @@ class MIC(LabelsMixin, BaseTransformer):
             beta=self.beta,
         )
         self._set_answers(readout, target, prepared)
-
-    def _warn(self) -> None:
-        if not self.converged_ and self.tol > 0:
-            warnings.warn(
-                f"MIC did not converge in {self.max_iter} rounds: the last changed the objective by "
-                f"{self.residuals_[-1]:.1e} (tol={self.tol:g}); increase max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )

@@ -1,4 +1,4 @@
-"""The embedding of MIC when the bases are fixed: each sample by itself, exactly."""
+"""The exact embedding of MIC with fixed bases, each sample by itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jella.views.checks import refuse_missing_entries
 
 #: a sample has settled when a step moves it by no more than this share of its length
 SETTLED = 1e-9
-#: most steps; some hundreds are usual
+#: maximum number of steps; some hundreds are usual
 MOST_STEPS = 10_000
 
 
@@ -63,7 +63,7 @@ def embed_views(views: Sequence[Filled], bases: Sequence[Array], alpha: float, b
 
 
 def _solve(grams: Array, cross: Array, weights: Array, alpha: float, beta: float) -> Array:
-    """Accelerated proximal gradient steps, with a step size for every view and a restart for every sample."""
+    """Accelerated proximal gradient steps, with one step size per view and restarts per sample."""
     xp = namespace(cross)
     # the coupling with U* only takes curvature away, so that the blocks of single views bound it
     step = 1.0 / at_least(xp.max(xp.linalg.eigvalsh(grams), axis=1) + alpha, TINY)[:, None, None]
@@ -77,7 +77,7 @@ def _solve(grams: Array, cross: Array, weights: Array, alpha: float, beta: float
         gradient = ahead @ grams - cross + alpha * (ahead - center)
         new = _prox(ahead - step * gradient, shrink)
         moved = new - U
-        # where the last step points against the gradient, momentum overshoots: start it anew for this sample
+        # where the last step points against the gradient, momentum overshoots: restart it for this sample
         back = xp.sum((ahead - new) * moved * (weights / step), axis=(0, 2))[:, None] > 0
         following = xp.where(back, xp.ones_like(momentum), 0.5 * (1.0 + xp.sqrt(1.0 + 4.0 * momentum * momentum)))
         ahead = new + xp.where(back, xp.zeros_like(momentum), (momentum - 1.0) / following) * moved
@@ -88,7 +88,7 @@ def _solve(grams: Array, cross: Array, weights: Array, alpha: float, beta: float
 
 
 def _prox(U: Array, shrink: Array) -> Array:
-    """Entries at least 0, then every row of every view shortened by its amount."""
+    """U with negative entries at 0 and every row of every view shortened by its amount."""
     xp = namespace(U)
     U = at_least(U, 0.0)
     lengths = xp.sqrt(xp.sum(U * U, axis=2, keepdims=True))

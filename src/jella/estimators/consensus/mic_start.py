@@ -1,4 +1,4 @@
-"""Where MIC starts: factors of one view after another, each from the embedding of the one before; or given."""
+"""Where MIC starts: factors of one view after another, each from the embedding of the view before; or given ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jella.views import Views
 
 #: passes over the views, as in the paper
 N_PASSES = 3
-#: steps of each random start before the best goes on
+#: steps of each random start before the best one is chosen
 SHORT = 10
 
 
@@ -25,7 +25,7 @@ def chained_start(
 ) -> tuple[list[Array], list[Array]]:
     """Embeddings (n, r) and bases (d_v, r) from three chained passes of plain NMF over the mean-filled views.
 
-    The first view starts at random: of n_init short runs the one with the lowest loss goes on.
+    The first view starts at random: of n_init short runs, the one with the lowest loss is continued.
     """
     plain = [replace(view, weights=namespace(view.weights).ones_like(view.weights)) for view in views]
     tries = [_short_run(plain[0], rank, rng) for _ in range(n_init)]
@@ -34,17 +34,17 @@ def chained_start(
     embeddings = [U] * len(plain)
     for _ in range(N_PASSES):
         for v, view in enumerate(plain):
-            # weightless terms: refine is then plain NMF
+            # without the terms of weight alpha and beta, refine is plain NMF
             U, bases[v] = refine(view, U, bases[v], U, alpha=0.0, beta=0.0, n_steps=n_steps)
             embeddings[v] = U
     return embeddings, bases
 
 
 def given_start(views: Views, init: Any, rank: int) -> tuple[list[Array], list[Array]]:
-    """Embeddings and bases as the user gives them, checked."""
+    """Embeddings and bases that the user gave, checked."""
     if not isinstance(init, Mapping) or set(init) != {"embeddings", "bases"}:
         raise ValueError(
-            f"init must be 'nmf' or a dict with 'embeddings' and 'bases', one array a view each, got {init!r:.80}"
+            f"init must be 'nmf' or a dict with 'embeddings' and 'bases', one array per view each, got {init!r:.80}"
         )
     reference = views[0].X
     embeddings, bases = (
@@ -64,7 +64,7 @@ def _short_run(view: Filled, rank: int, rng: np.random.Generator) -> tuple[Array
     U = like(rng.uniform(size=(int(view.X.shape[0]), rank)), view.mean)
     U, V = unit_columns(U, V)
     size = inner(U.T @ U, V.T @ V)
-    U = U * (inner(U, view.times(V)) / size if size > 0 else 1.0)  # at the scale of the data from the first step
+    U = U * (inner(U, view.times(V)) / size if size > 0 else 1.0)  # start at the scale of the data
     return refine(view, U, V, U, alpha=0.0, beta=0.0, n_steps=SHORT)
 
 

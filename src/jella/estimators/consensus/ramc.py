@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_scalar
 
 from jella.estimators.base import BaseMultiView, Prepared
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.consensus.graph_fit import Cut, connected_enough, fit_graph
+from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
 from jella.views import AnyViews
@@ -23,12 +22,12 @@ from jella.views import AnyViews
 DEFAULT_CLUSTERS = 8
 
 
-class RAMC(ClusterMixin, BaseMultiView):
+class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
     """Robust auto-weighted multi-view clustering (RAMC): one graph with exactly k components, for complete data.
 
     Minimises Σ_v sqrt(‖S − A_v‖₁) over graphs S with rows on the simplex and rank(L_S) = n − k, where A_v is the
     adaptive-neighbour graph of view v and L_S the Laplacian of (S + Sᵀ)/2. Such a graph has exactly k connected
-    components: these are the labels. Every view gets the weight w_v = 1/(2 sqrt(‖S − A_v‖₁)) by itself.
+    components: these are the labels. The weights of the views, w_v = 1/(2 sqrt(‖S − A_v‖₁)), come with S.
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ class RAMC(ClusterMixin, BaseMultiView):
     n_init : int, default=10
         Starts of k-means, which is used only where no graph with exactly k components was found.
     max_iter : int, default=100
-        Most rounds.
+        Maximum number of rounds.
     tol : float, default=1e-4
         The fit ends when the graph has k components and a round moves less than this share of its mass.
     on_empty : {'raise', 'drop'}, default='raise'
@@ -73,8 +72,8 @@ class RAMC(ClusterMixin, BaseMultiView):
     -----
     λ·Σ ‖f_i − f_j‖² s_ij stands for the rank, with F the k lowest eigenvectors of L_S. Rounds solve the rows of S
     exactly, then the weights, then F; λ rises while S has fewer than k components and falls while it has more. Where no
-    round ends with exactly k, a ConvergenceWarning says so and the labels are k-means on F. New samples have no place
-    in the graph: there is no `predict`.
+    round ends with exactly k, a ConvergenceWarning says so and the labels are k-means on F. The graph has no
+    new samples: there is no `predict`.
 
     References
     ----------
@@ -95,6 +94,8 @@ class RAMC(ClusterMixin, BaseMultiView):
 
     # the method finds the weights of the views itself
     view_weights = None
+
+    _counts = ("n_neighbors", "n_init", "max_iter")
 
     def __init__(
         self,
@@ -123,9 +124,7 @@ class RAMC(ClusterMixin, BaseMultiView):
         return Capabilities(missing="nothing")
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        for name in ("n_neighbors", "n_init", "max_iter"):
-            check_scalar(getattr(self, name), name, Integral, min_val=1)
-        check_scalar(self.tol, "tol", Real, min_val=0)
+        self._check_parameters()
         prepared = self._prepare(views)
         refuse_incomplete(prepared.scaled)
         n = prepared.scaled.n_samples
@@ -138,9 +137,7 @@ class RAMC(ClusterMixin, BaseMultiView):
 
     def _set_fitted(self, cut: Cut, k: int, prepared: Prepared) -> None:
         self.view_weights_ = cut.weights
-        self.residuals_ = cut.residuals
-        self.n_iter_ = len(cut.residuals)
-        self.converged_ = cut.reached
+        self._set_rounds(cut.residuals, cut.reached)
         graph, n = cut.graph.tocoo(), prepared.views.n_samples
         ends = tuple(prepared.rows[along] for along in graph.coords)
         self.affinity_ = sparse.csr_array((graph.data, ends), shape=(n, n))
