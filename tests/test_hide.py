@@ -172,6 +172,28 @@ def test_the_law_can_fail():
         assert_same(hidden.apply(views), other.apply(views))
 
 
+# what is drawn
+
+
+@pytest.mark.parametrize("entries", [0.0, 0.3])
+def test_samples_lose_one_of_the_views_that_they_have(entries):
+    """Of three views, of which many samples lack one: as many samples as asked for lose one whole view."""
+    X = gappy(entries, views=0.3)
+    views = read_views(X)
+    several = int((views.presence().sum(axis=1) >= 2).sum())
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        draws = {
+            round(0.4 * N): draw_setting(views, 0.4, "missing-view", rng),
+            round(0.5 * several): draw_as_missing(views, 0.5, "views", rng),
+        }
+        for count, hidden in draws.items():
+            lost = views.presence() & ~hidden.apply(views).presence()
+            assert lost.sum() == count
+            assert lost.sum(axis=1).max() == 1
+            assert sum(hidden.counts(views)) == sum(v.count_by_sample()[lost[:, i]].sum() for i, v in enumerate(views))
+
+
 # what stands under a hidden value, and the order of samples, do not matter
 
 

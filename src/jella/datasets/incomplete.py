@@ -1,4 +1,4 @@
-"""Making holes: views as they came, with NaN where values were taken away."""
+"""Incomplete data from complete data: the user's containers with NaN for the values removed."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def find(name: str, folder: FolderPath = None) -> Path | None:
 
 
 def available(folder: FolderPath = None) -> list[Availability]:
-    """Which named data sets are there, and why the others are not.
+    """Which named data sets are available, and why the others are not.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Description:
-    """Description of a data set: what its file must hold, and how to tell the file by its name.
+    """Description of a data set: what its file must hold, and how to recognise the file by its name.
 
     Attributes
     ----------

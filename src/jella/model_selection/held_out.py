@@ -21,13 +21,12 @@ WHAT_TO_HIDE = ("auto", "views", "entries")
 class HeldOut:
     """Splits of the observed values: some are hidden from the fit, and scored.
 
-    Rows are not split: every sample stays, with less observed. A sample never loses all that it has, nor a feature its
-    last observed value.
+    Rows are not split: every sample stays, with less observed. No sample and no feature loses its last observed value.
 
     Parameters
     ----------
     n_splits : int, default=1
-        How often to hide, each time anew.
+        Number of draws.
     share : float in (0, 1), default=0.1
         How much to hide: of the observed entries of every view, of the samples with two views or more, or of both.
     what : {'auto', 'views', 'entries'}, default='auto'
@@ -35,7 +34,7 @@ class HeldOut:
         - 'entries': some entries of every view. A sparse view becomes dense in the fit.
         - 'auto': as the data lack values themselves. Whole views where only those are missing, or nothing is; where
           single entries are missing, whole views and then entries; entries where no sample has two views. A sparse view
-          that lacks whole samples only loses no entries beside others, and stays sparse.
+          that lacks whole samples only loses no entries beside other views, and stays sparse.
     random_state : int, Generator or RandomState, optional
         An int hides the same in every call of `split`.
 
@@ -65,7 +64,7 @@ class HeldOut:
             raise ValueError(f"expected what to be one of {WHAT_TO_HIDE}, got {self.what!r}; pass one of these names")
 
     def split(self, X: Any, observed: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Hide, n_splits times.
+        """The data with values hidden, and what is hidden, n_splits times.
 
         Parameters
         ----------
@@ -104,7 +103,7 @@ class HeldOut:
         hidden : as `split` gives it
         scale : {'standardize', 'none'}, default='standardize'
             The unit of the errors. 'standardize': the standard deviation of a feature over its observed values, so
-            that 1 is the error of the mean; constant features do not count. In sparse views it is one unit a view, the
+            that 1 is the error of the mean; constant features do not count. Sparse views have one unit per view, the
             root mean square of its observed values. 'none': your own units.
         observed : as in `split`
         by_view : bool, default=False
@@ -160,7 +159,7 @@ def held_out_error(
 
 @dataclass(frozen=True)
 class Trials:
-    """Data and what is hidden of it, drawn once for all estimators that are to be compared."""
+    """Data and what is hidden of them, drawn once for all estimators that are compared."""
 
     X: Any
     y: Any
@@ -171,7 +170,7 @@ class Trials:
 
     @classmethod
     def draw(cls, held_out: HeldOut, X: Any, observed: Any = None, scale: str = "standardize", y: Any = None) -> Trials:
-        """Hide, as often as there are splits."""
+        """Read the data and draw what every split hides."""
         views, rng = read_views(X, observed), generator(held_out.random_state)
         draws = range(held_out.n_splits)
         hidden = tuple(draw_as_missing(views, held_out.share, held_out.what, rng) for _ in draws)
@@ -181,17 +180,17 @@ class Trials:
         return len(self.hidden)
 
     def holed(self, number: int) -> Any:
-        """X without what one of the splits hides."""
+        """X without the values that a split hides."""
         hidden = self.hidden[number]
         gone = hidden | Hidden.missing(self.views) if self.masked else hidden
         return gone.apply_to(self.X, self.views)
 
     def error(self, estimator: Any, number: int) -> float:
-        """Error of a clone of the estimator, fitted without what one of the splits hides, on just that."""
+        """Error of a clone of the estimator on the values that a split hides, fitted without them."""
         holed, model = self.holed(number), clone(estimator)
         model = model.fit(holed) if self.y is None else model.fit(holed, self.y)
         if getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted":
-            raise KeyboardInterrupt  # the fit kept what it had, but its error would not be that of the candidate
+            raise KeyboardInterrupt  # the fit kept its last sweep, whose error is not that of the estimator
         return pooled(squared_errors(self.X, self.views, model.complete(holed), self.hidden[number], self.units))
 
 

@@ -15,7 +15,7 @@ from jella.report.subject import Absent, Subject
 from jella.solve.filled import feature_means
 from jella.views import Hidden, Schema, View, Views, read_views
 
-#: beyond so many samples a second fit is left out
+#: beyond this number of samples, the second fit is left out
 MOST_SAMPLES = 20_000
 #: points of a view in the picture of predicted against true values
 MOST_POINTS = 600
@@ -52,7 +52,7 @@ class Prediction:
 
 
 def predict_hidden(subject: Subject, held_out: bool) -> tuple[Prediction, ...] | Absent:
-    """Hide, fit anew, complete, compare; views of which nothing could be hidden are left out."""
+    """Hide, fit again, complete, compare; views of which nothing could be hidden are left out."""
     if not hasattr(subject.model, "complete"):
         return Absent(f"{subject.method} does not complete missing values.")
     if not held_out:

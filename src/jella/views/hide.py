@@ -41,8 +41,9 @@ class Hidden:
 
     @classmethod
     def missing(cls, views: Views) -> Hidden:
-        """What the views lack already: hides what `observed` excludes from containers that hold values there."""
-        return cls(tuple(~to_numpy(view.mask) for view in views))
+        """What the views lack already; a container that was read with `observed` may hold values for it."""
+        masks = [~to_numpy(view.mask) for view in views]
+        return cls(tuple(np.broadcast_to(mask, (views.n_samples, mask.shape[1])) for mask in masks))
 
     @classmethod
     def read(cls, masks: Any, views: Views) -> Hidden:
