@@ -11,9 +11,9 @@ from scipy import sparse
 
 import jella
 from jella.datasets import make_incomplete
-from jella.datasets.patterns import SETTINGS
 from jella.numerics.arrays import to_numpy
 from jella.views import read_views
+from jella.views.draw import SETTINGS
 
 N, WIDTHS = 60, (12, 8)
 

@@ -14,8 +14,9 @@ from scipy import sparse
 
 import jella
 from jella.numerics.arrays import to_numpy
-from jella.readout.scoring import choose_hidden, held_out_rmse
+from jella.readout.scoring import held_out_rmse
 from jella.views import Views, read_views
+from jella.views.draw import draw_for_score
 from jella.views.scaling import ALL_KINDS, KINDS, Scaling, predict_log_norms, sample_norms
 
 
@@ -390,7 +391,7 @@ def test_the_score_of_roots_is_in_root_space():
     scaling = Scaling.learn(views, "root")
     found = held_out_rmse(views, lambda v: [np.full(w.X.shape, 2.0) for w in v], scaling, np.random.default_rng(3))
     errors = []
-    for view, where in zip(X, choose_hidden(views, np.random.default_rng(3)), strict=True):
+    for view, where in zip(X, draw_for_score(views, np.random.default_rng(3)), strict=True):
         spread = np.std(np.sqrt(view) - np.sqrt(view).mean(axis=0)) * np.sqrt(view.shape[1])
         errors.append(((np.sqrt(2.0) - np.sqrt(view)) / spread)[where[:, 0]].ravel())
     assert found == pytest.approx(np.sqrt(np.mean(np.concatenate(errors) ** 2)), rel=1e-9)

@@ -12,8 +12,9 @@ from scipy import sparse
 import jella
 import jella.readout.scoring
 from jella.numerics.arrays import to_numpy
-from jella.readout.scoring import choose_hidden, held_out_rmse, hide
+from jella.readout.scoring import held_out_rmse
 from jella.views import read_views
+from jella.views.draw import draw_for_score
 from jella.views.scaling import KINDS, Scaling
 
 
@@ -43,7 +44,7 @@ def test_a_whole_view_or_a_tenth_of_the_entries_is_hidden(seed, n_views, rate):
     for view in X:
         view[rng.random(12) < 0.4] = np.nan
     views = read_views(X)
-    hidden = full(choose_hidden(views, np.random.default_rng(seed)), views)
+    hidden = full(draw_for_score(views, np.random.default_rng(seed)), views)
     seen = [~np.isnan(view) for view in X]
     counts = np.stack([mask.sum(axis=1) for mask in seen], axis=1)
     lost = np.stack([where.sum(axis=1) for where in hidden], axis=1)
@@ -64,17 +65,17 @@ def test_a_whole_view_or_a_tenth_of_the_entries_is_hidden(seed, n_views, rate):
 
 def test_all_views_and_entries_have_their_turn():
     views = read_views([np.ones((600, 3)), np.ones((600, 2)), np.ones((600, 1))])
-    share = [where.mean() for where in choose_hidden(views, np.random.default_rng(0))]
+    share = [where.mean() for where in draw_for_score(views, np.random.default_rng(0))]
     assert np.allclose(share, 1 / 3, atol=0.06)
-    (where,) = choose_hidden(read_views(np.ones((600, 20))), np.random.default_rng(0))
+    (where,) = draw_for_score(read_views(np.ones((600, 20))), np.random.default_rng(0))
     assert np.allclose(where.mean(axis=0), 0.1, atol=0.05)
 
 
 def test_hidden_values_are_gone():
     for wrap in (np.asarray, sparse.csr_array):
         views = read_views([wrap(view) for view in holed(setting="missing-view")])
-        hidden = choose_hidden(views, np.random.default_rng(0))
-        for before, after, where in zip(views, hide(views, hidden), full(hidden, views), strict=True):
+        hidden = draw_for_score(views, np.random.default_rng(0))
+        for before, after, where in zip(views, hidden.apply(views), full(hidden, views), strict=True):
             left = np.broadcast_to(before.mask, where.shape) & ~where
             assert np.array_equal(np.broadcast_to(after.mask, where.shape), left)
             values = after.X.toarray() if after.is_sparse else after.X
@@ -94,7 +95,7 @@ def test_the_score_by_hand(kind, setting):
     scaling = Scaling.learn(views, kind)
     found = held_out_rmse(views, lambda v: [np.full(w.X.shape, 2.0) for w in v], scaling, np.random.default_rng(3))
     errors = []
-    for view, where in zip(X, full(choose_hidden(views, np.random.default_rng(3)), views), strict=True):
+    for view, where in zip(X, full(draw_for_score(views, np.random.default_rng(3)), views), strict=True):
         d = view.shape[1]
         by_sample = np.sqrt(np.nanmean(np.where(np.isnan(view).all(axis=1)[:, None], 0.0, view) ** 2, axis=1) * d)
         unit = {
@@ -205,7 +206,7 @@ def test_nothing_to_hide_is_an_error():
 def test_scores_from_every_library(xp):
     X = [xp.asarray(view) for view in holed()]
     views = read_views(X)
-    hidden = choose_hidden(views, np.random.default_rng(0))
-    for before, after in zip(holed(), hide(views, hidden), strict=True):
+    hidden = draw_for_score(views, np.random.default_rng(0))
+    for before, after in zip(holed(), hidden.apply(views), strict=True):
         kept = np.broadcast_to(to_numpy(after.mask), before.shape)
         assert np.array_equal(to_numpy(after.X), np.where(kept, before, 0.0))

@@ -1,4 +1,4 @@
-"""Making holes: views as they came, with NaN where values were taken away."""
+"""Incomplete data from complete data: the user's containers with NaN for the values removed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from jella.datasets.patterns import draw_hidden
-from jella.numerics.arrays import to_numpy
 from jella.views import read_views
-from jella.views.hide import hide_values
+from jella.views.draw import draw_setting
 
 
 def make_incomplete(
@@ -51,14 +49,4 @@ def make_incomplete(
     4
     """
     read = read_views(views)
-    rng = np.random.default_rng(random_state)
-    whole = setting == "missing-view"
-    if whole:
-        observed = [view.presence()[:, None] for view in read]
-    else:
-        observed = [np.broadcast_to(to_numpy(v.mask), (v.n_samples, v.n_features)) for v in read]
-    values = None
-    if setting in ("mar", "mnar"):
-        values = [v.X.toarray() if v.is_sparse else to_numpy(v.X).astype(np.float64) for v in read]
-    hidden = draw_hidden(observed, rate, setting, rng, values)
-    return hide_values(views, read, hidden)
+    return draw_setting(read, rate, setting, np.random.default_rng(random_state)).apply_to(views, read)

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from jella.datasets.digits import load_digits_views
-from jella.datasets.registry import REGISTRY, Entry
+from jella.datasets.registry import REGISTRY, Description
 from jella.io import DataError, Dataset, read
 from jella.io.read import FILES, TABLES
 
 _EMBEDDED = ("digits", "embedded")
-Folder = str | os.PathLike[str] | None
+FolderPath = str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Availability:
         return f"{self.name}: {self.reason}"
 
 
-def load(name_or_path: str | os.PathLike[str], folder: Folder = None) -> Dataset:
+def load(name_or_path: str | os.PathLike[str], folder: FolderPath = None) -> Dataset:
     """Load a data set: an embedded one, a published one by name from a folder of yours, or any file by its path.
 
     Parameters
@@ -77,7 +77,7 @@ def load(name_or_path: str | os.PathLike[str], folder: Folder = None) -> Dataset
     return found
 
 
-def find(name: str, folder: Folder = None) -> Path | None:
+def find(name: str, folder: FolderPath = None) -> Path | None:
     """The file or folder that holds a named data set; None where there is none.
 
     Parameters
@@ -103,8 +103,8 @@ def find(name: str, folder: Folder = None) -> Path | None:
     return None if found is None else _path(found)
 
 
-def available(folder: Folder = None) -> list[Availability]:
-    """Which named data sets are there, and why the others are not.
+def available(folder: FolderPath = None) -> list[Availability]:
+    """Which named data sets are available, and why the others are not.
 
     Parameters
     ----------
@@ -137,11 +137,11 @@ def _digits() -> Dataset:
     return Dataset("digits", dict(bunch.data), bunch.target, notes=("Embedded: images that scikit-learn installs.",))
 
 
-def _entry(name: str) -> Entry | None:
+def _entry(name: str) -> Description | None:
     return next((entry for key, entry in REGISTRY.items() if key.lower() == name.lower()), None)
 
 
-def _folder(folder: Folder) -> Path | None:
+def _folder(folder: FolderPath) -> Path | None:
     named = os.environ.get("JELLA_DATA") if folder is None else folder
     return Path(named) if named else None
 
@@ -152,7 +152,7 @@ def _path(dataset: Dataset) -> Path:
     return dataset.source.path
 
 
-def _search(entry: Entry, folder: Path | None) -> tuple[Dataset | None, str]:
+def _search(entry: Description, folder: Path | None) -> tuple[Dataset | None, str]:
     """The file that fits the description best, as the description has it, and what is said of it."""
     if folder is None:
         return None, "no folder to search; pass folder, or set JELLA_DATA"
@@ -170,7 +170,7 @@ def _search(entry: Entry, folder: Path | None) -> tuple[Dataset | None, str]:
     return best, f"{_n_samples(best)} samples, {len(best.views)} views, in {_path(best).name}"
 
 
-def _candidates(entry: Entry, folder: Path) -> list[Path]:
+def _candidates(entry: Description, folder: Path) -> list[Path]:
     """Data files, and folders of tables or of Matrix Market files, whose path looks like the entry's."""
     single = {ending for ending in FILES if ending != ".mtx"}
     several = {".mtx", *TABLES} - {".txt"}
@@ -184,7 +184,7 @@ def _candidates(entry: Entry, folder: Path) -> list[Path]:
     return [path for path, text in shown.items() if re.search(entry.pattern, text)]
 
 
-def _described(dataset: Dataset, entry: Entry) -> Dataset:
+def _described(dataset: Dataset, entry: Description) -> Dataset:
     """The views of the description, by name or else by width, under its names and in its order."""
     views: dict[str, Any] = {}
     renamed, left = [], dict(dataset.views)
@@ -204,7 +204,7 @@ def _described(dataset: Dataset, entry: Entry) -> Dataset:
     return replace(chosen, notes=(*dataset.notes, *notes, *_differences(chosen, entry)))
 
 
-def _differences(dataset: Dataset, entry: Entry) -> list[str]:
+def _differences(dataset: Dataset, entry: Description) -> list[str]:
     whose = "the paper's" if entry.in_paper else "the published set"
     counts = {"samples": (_n_samples(dataset), entry.n_samples)}
     if dataset.labels is not None:

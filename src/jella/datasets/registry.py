@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Entry:
-    """Description of a data set: what its file must hold, and how to tell the file by its name.
+class Description:
+    """Description of a data set: what its file must hold, and how to recognise the file by its name.
 
     Attributes
     ----------
@@ -33,10 +33,10 @@ class Entry:
 
 
 _PAPER = (
-    Entry(
+    Description(
         "MSRC-v1", 210, 7, {"sift200": 200, "lbp256": 256}, r"msrc", "photographs of objects, Microsoft Research", True
     ),
-    Entry(
+    Description(
         "Yale",
         165,
         15,
@@ -45,7 +45,7 @@ _PAPER = (
         "faces of 15 persons, Yale University",
         True,
     ),
-    Entry(
+    Description(
         "Corel5k",
         4999,
         50,
@@ -54,7 +54,7 @@ _PAPER = (
         "stock photographs of 50 subjects, Corel",
         True,
     ),
-    Entry(
+    Description(
         "Caltech7",
         441,
         7,
@@ -63,7 +63,7 @@ _PAPER = (
         "photographs of 7 of the subjects of Caltech-101, California Institute of Technology",
         True,
     ),
-    Entry(
+    Description(
         "Trecvid",
         1078,
         5,
@@ -72,7 +72,7 @@ _PAPER = (
         "shots of television news with their transcripts, TRECVID 2003, to be asked for at NIST",
         True,
     ),
-    Entry(
+    Description(
         "PIE",
         11554,
         68,
@@ -84,7 +84,7 @@ _PAPER = (
 )
 
 _OTHERS = (
-    Entry(
+    Description(
         "MSRC-v1 (5 views)",
         210,
         7,
@@ -92,7 +92,7 @@ _OTHERS = (
         r"msrc",
         "the images of MSRC-v1, other features and another order",
     ),
-    Entry(
+    Description(
         "Handwritten",
         2000,
         10,
@@ -100,7 +100,7 @@ _OTHERS = (
         r"handwritten|mfeat|digits",
         "handwritten digits in six feature sets, UCI (multiple features)",
     ),
-    Entry(
+    Description(
         "3Sources",
         169,
         6,
@@ -108,7 +108,7 @@ _OTHERS = (
         r"3.?sources.*\.mat$",
         "news stories told by three newspapers, the part that all three told, University College Dublin",
     ),
-    Entry(
+    Description(
         "3Sources (416)",
         416,
         6,
@@ -116,8 +116,8 @@ _OTHERS = (
         r"3.?sources.*/$",
         "all stories of 3Sources: views are missing by nature",
     ),
-    Entry("BBCSport", 544, 5, {"first": 3183, "second": 3203}, r"bbc.?sport", "sports articles cut in two, BBC"),
-    Entry(
+    Description("BBCSport", 544, 5, {"first": 3183, "second": 3203}, r"bbc.?sport", "sports articles cut in two, BBC"),
+    Description(
         "BBCSport (4 views)",
         116,
         5,
@@ -125,7 +125,7 @@ _OTHERS = (
         r"bbc.?sport",
         "sports articles cut in four, BBC",
     ),
-    Entry(
+    Description(
         "100leaves",
         1600,
         100,
@@ -133,10 +133,12 @@ _OTHERS = (
         r"leaves",
         "leaves of 100 species, UCI (one-hundred plant species)",
     ),
-    Entry("BUAA", 1350, 150, {"visible": 100, "infrared": 100}, r"buaa", "faces in visible and infrared light, BUAA"),
-    Entry("Cornell", 195, 5, {"words": 1703, "links": 195}, r"cornell", "pages of a university, WebKB"),
-    Entry("Wikipedia", 2866, 10, {"image": 128, "text": 10}, r"wiki", "articles with a picture, Wikipedia"),
-    Entry(
+    Description(
+        "BUAA", 1350, 150, {"visible": 100, "infrared": 100}, r"buaa", "faces in visible and infrared light, BUAA"
+    ),
+    Description("Cornell", 195, 5, {"words": 1703, "links": 195}, r"cornell", "pages of a university, WebKB"),
+    Description("Wikipedia", 2866, 10, {"image": 128, "text": 10}, r"wiki", "articles with a picture, Wikipedia"),
+    Description(
         "breast.TCGA",
         220,
         3,
@@ -144,7 +146,7 @@ _OTHERS = (
         r"breast.?tcga",
         "breast tumours in three omics layers, one missing for 70 by nature; R package mixOmics",
     ),
-    Entry(
+    Description(
         "nutrimouse",
         40,
         5,
@@ -154,4 +156,4 @@ _OTHERS = (
     ),
 )
 
-REGISTRY: dict[str, Entry] = {entry.name: entry for entry in (*_PAPER, *_OTHERS)}
+REGISTRY: dict[str, Description] = {entry.name: entry for entry in (*_PAPER, *_OTHERS)}

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.datasets.incomplete import make_incomplete
+from jella.datasets import make_incomplete
 from jella.estimators.on_device import Device, fit_on
 from jella.experiments.cell import Cell
 from jella.experiments.contenders import CONTENDERS, Contender
 from jella.metrics import adjusted_rand, nmi, rmse
+from jella.model_selection import HeldOut, held_out_error
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
 
@@ -51,10 +52,8 @@ def compute(cell: Cell, views: Mapping[str, Any], labels: Any, device: Device | 
         device = None
     where = {} if device is None else {"device": device.hardware}
     if cell.task == "hold-out":
-        from jella.model_selection import HeldOut, held_out_error
-
-        there = holed if device is None else device.tensors(holed)
-        return {"error": held_out_error(model, there, HeldOut(random_state=cell.seed)), **where}
+        moved = holed if device is None else device.tensors(holed)
+        return {"error": held_out_error(model, moved, HeldOut(random_state=cell.seed)), **where}
     model = fit_on(device, model, holed)
     if cell.task == "converge":
         result = model.result_

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
-from jella.datasets.patterns import draw_hidden
 from jella.estimators.base import generator
-from jella.numerics.arrays import Array, to_numpy
-from jella.numerics.rows import row_blocks
-from jella.views import Schema, View, Views, collect, is_single, read_views
-from jella.views.hide import hide_values
+from jella.model_selection.errors import pooled, root_mean, squared_errors, units_of
+from jella.views import Hidden, Views, read_views
+from jella.views.draw import draw_as_missing
 
-KINDS = ("auto", "views", "entries")
-SCALES = ("standardize", "none")
-#: errors are taken in blocks of about this size, so that a wide sparse view is never dense as a whole
-BLOCK_BYTES = 2**26
+WHAT_TO_HIDE = ("auto", "views", "entries")
 
 
 @dataclass(frozen=True)
 class HeldOut:
     """Splits of the observed values: some are hidden from the fit, and scored.
 
-    Rows are not split: every sample stays, with less observed. A sample never loses all that it has, nor a feature its
-    last observed value.
+    Rows are not split: every sample stays, with less observed. No sample and no feature loses its last observed value.
 
     Parameters
     ----------
     n_splits : int, default=1
-        How often to hide, each time anew.
+        Number of draws.
     share : float in (0, 1), default=0.1
         How much to hide: of the observed entries of every view, of the samples with two views or more, or of both.
     what : {'auto', 'views', 'entries'}, default='auto'
@@ -41,7 +34,7 @@ class HeldOut:
         - 'entries': some entries of every view. A sparse view becomes dense in the fit.
         - 'auto': as the data lack values themselves. Whole views where only those are missing, or nothing is; where
           single entries are missing, whole views and then entries; entries where no sample has two views. A sparse view
-          that lacks whole samples only loses no entries beside others, and stays sparse.
+          that lacks whole samples only loses no entries beside other views, and stays sparse.
     random_state : int, Generator or RandomState, optional
         An int hides the same in every call of `split`.
 
@@ -67,11 +60,11 @@ class HeldOut:
             raise ValueError(f"expected n_splits to be an integer from 1, got {self.n_splits!r}; pass for example 3")
         if not isinstance(self.share, int | float | np.floating) or not 0 < self.share < 1:
             raise ValueError(f"expected 0 < share < 1, got {self.share!r}; pass it as a share, not in percent")
-        if self.what not in KINDS:
-            raise ValueError(f"expected what to be one of {KINDS}, got {self.what!r}; pass one of these names")
+        if self.what not in WHAT_TO_HIDE:
+            raise ValueError(f"expected what to be one of {WHAT_TO_HIDE}, got {self.what!r}; pass one of these names")
 
     def split(self, X: Any, observed: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Hide, n_splits times.
+        """The data with values hidden, and what is hidden, n_splits times.
 
         Parameters
         ----------
@@ -89,7 +82,7 @@ class HeldOut:
         """
         trials = Trials.draw(self, X, observed)
         for number, hidden in enumerate(trials.hidden):
-            yield trials.holed(number), hidden[0] if is_single(X) else collect(hidden, X, trials.views.names)
+            yield trials.holed(number), hidden.masks_like(X, trials.views)
 
     def score(
         self,
@@ -110,7 +103,7 @@ class HeldOut:
         hidden : as `split` gives it
         scale : {'standardize', 'none'}, default='standardize'
             The unit of the errors. 'standardize': the standard deviation of a feature over its observed values, so
-            that 1 is the error of the mean; constant features do not count. In sparse views it is one unit a view, the
+            that 1 is the error of the mean; constant features do not count. Sparse views have one unit per view, the
             root mean square of its observed values. 'none': your own units.
         observed : as in `split`
         by_view : bool, default=False
@@ -121,12 +114,11 @@ class HeldOut:
         error : float, or dict of name -> float
         """
         views = read_views(X, observed)
-        wheres = _one_a_view(hidden, views)
-        units = _units(views, scale)
-        parts = squared_errors(views, _conforming(completed, views, Schema.of(views, X)), wheres, units)
+        masks, units = Hidden.read(hidden, views), units_of(views, scale)
+        parts = squared_errors(X, views, completed, masks, units)
         if by_view:
-            return {name: _root_mean(*part) for name, part in zip(views.names, parts, strict=True)}
-        return _pooled(parts)
+            return {name: root_mean(*part) for name, part in zip(views.names, parts, strict=True)}
+        return pooled(parts)
 
 
 def held_out_error(
@@ -167,225 +159,39 @@ def held_out_error(
 
 @dataclass(frozen=True)
 class Trials:
-    """Data and what is hidden of it, drawn once for all estimators that are to be compared."""
+    """Data and what is hidden of them, drawn once for all estimators that are compared."""
 
     X: Any
     y: Any
     views: Views
     masked: bool  # X holds values that are not observed
-    hidden: tuple[list[np.ndarray], ...]  # (n, 1) or (n, d) a view, one list a split
+    hidden: tuple[Hidden, ...]  # one per split
     units: list[np.ndarray]
 
     @classmethod
     def draw(cls, held_out: HeldOut, X: Any, observed: Any = None, scale: str = "standardize", y: Any = None) -> Trials:
-        """Hide, as often as there are splits."""
+        """Read the data and draw what every split hides."""
         views, rng = read_views(X, observed), generator(held_out.random_state)
-        hidden = tuple(_draw(views, held_out, rng) for _ in range(held_out.n_splits))
-        return cls(X, y, views, observed is not None, hidden, _units(views, scale))
+        draws = range(held_out.n_splits)
+        hidden = tuple(draw_as_missing(views, held_out.share, held_out.what, rng) for _ in draws)
+        return cls(X, y, views, observed is not None, hidden, units_of(views, scale))
 
     def __len__(self) -> int:
         return len(self.hidden)
 
     def holed(self, number: int) -> Any:
-        """X without what one of the splits hides."""
-        gone = self.hidden[number]
-        if self.masked:
-            gone = [where | ~to_numpy(view.mask) for where, view in zip(gone, self.views, strict=True)]
-        return hide_values(self.X, self.views, gone)
+        """X without the values that a split hides."""
+        hidden = self.hidden[number]
+        gone = hidden | Hidden.missing(self.views) if self.masked else hidden
+        return gone.apply_to(self.X, self.views)
 
     def error(self, estimator: Any, number: int) -> float:
-        """Error of a clone of the estimator, fitted without what one of the splits hides, on just that."""
+        """Error of a clone of the estimator on the values that a split hides, fitted without them."""
         holed, model = self.holed(number), clone(estimator)
         model = model.fit(holed) if self.y is None else model.fit(holed, self.y)
         if getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted":
-            raise KeyboardInterrupt  # the fit kept what it had, but its error would not be that of the candidate
-        completed = _conforming(model.complete(holed), self.views, Schema.of(self.views, self.X))
-        return _pooled(squared_errors(self.views, completed, self.hidden[number], self.units))
-
-
-# what to hide
-
-
-def _draw(views: Views, held_out: HeldOut, rng: np.random.Generator) -> list[np.ndarray]:
-    several = views.presence().sum(axis=1) >= 2
-    takes_views, takes_entries = _kinds(views, held_out.what, bool(several.any()))
-    hidden = [np.zeros((views.n_samples, 1), dtype=bool) for _ in views]
-    if takes_views:
-        hidden = _whole_views(views, several, held_out.share, rng)
-    if takes_entries:
-        loses = [held_out.what == "entries" or not (takes_views and v.is_sparse and v.is_rowwise) for v in views]
-        hidden = _and_entries(views, hidden, loses, held_out.share, rng)
-    hidden = [_spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)]
-    if not any(where.any() for where in hidden):
-        raise ValueError(
-            f"expected observed values that can be hidden, got none with share={held_out.share}: samples and features "
-            "keep their last one; raise the share or pass more data"
-        )
-    return hidden
-
-
-def _kinds(views: Views, what: str, has_several: bool) -> tuple[bool, bool]:
-    """Whether to hide whole views, and entries."""
-    if what == "views" and not has_several:
-        raise ValueError("expected samples with two or more views for what='views', got none; use what='entries'")
-    if what != "auto":
-        return what == "views", what == "entries"
-    return has_several, not (has_several and views.is_rowwise)
-
-
-def _whole_views(views: Views, several: np.ndarray, share: float, rng: np.random.Generator) -> list[np.ndarray]:
-    """One of their views from some of the samples that have several."""
-    eligible = np.flatnonzero(several)
-    rows = rng.choice(eligible, max(1, round(share * eligible.size)), replace=False)
-    lost = np.full(views.n_samples, -1)
-    lost[rows] = np.where(views.presence()[rows], rng.random((rows.size, len(views))), -1.0).argmax(axis=1)
-    return [(lost == v)[:, None] & (True if view.is_rowwise else to_numpy(view.mask)) for v, view in enumerate(views)]
-
-
-def _and_entries(
-    views: Views, hidden: list[np.ndarray], loses: list[bool], share: float, rng: np.random.Generator
-) -> list[np.ndarray]:
-    """What is hidden, and a share of the other entries of the views that lose some."""
-    chosen = [v for v, loses_some in enumerate(loses) if loses_some]
-    left = [_full_mask(views[v]) & ~hidden[v] for v in chosen]
-    out = list(hidden)
-    for v, where in zip(chosen, draw_hidden(left, share, "mcar", rng), strict=True):
-        out[v] = hidden[v] | where
-    return out
-
-
-def _spare_features(view: View, where: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Less hidden, so that every feature keeps an observed value: no fit takes one that it never sees."""
-    if where.shape[1] == 1:
-        if where.any() and where[view.presence()].all():
-            where = where.copy()
-            where[rng.choice(np.flatnonzero(where))] = False
-        return where
-    observed = _full_mask(view)
-    for j in np.flatnonzero(observed.any(axis=0) & ~(observed & ~where).any(axis=0)):
-        if not (observed[:, j] & ~where[:, j]).any():  # an earlier feature may have saved this one
-            row = rng.choice(np.flatnonzero(where[:, j]))
-            lost_all = bool((where[row] == observed[row]).all())
-            where[row, slice(None) if lost_all else j] = False
-    return where
-
-
-def _full_mask(view: View) -> np.ndarray:
-    return np.broadcast_to(to_numpy(view.mask), (view.n_samples, view.n_features))
-
-
-# the error on it
-
-
-def squared_errors(
-    views: Views, completed: Views, hidden: Sequence[np.ndarray], units: Sequence[np.ndarray]
-) -> list[tuple[float, int]]:
-    """Sum of the squared errors on the hidden values, and their number, of every view."""
-    order = None
-    if views.sample_names is not None:
-        order = completed.sample_names.get_indexer(views.sample_names)
-    return [
-        _squared_error(view, estimate, where, unit, order)
-        for view, estimate, where, unit in zip(views, completed, hidden, units, strict=True)
-    ]
-
-
-def _squared_error(
-    view: View, estimate: View, where: np.ndarray, unit: np.ndarray, order: np.ndarray | None
-) -> tuple[float, int]:
-    counts, total, number = unit > 0, 0.0, 0  # a constant feature has no unit
-    rows = np.flatnonzero(where.any(axis=1))
-    for block in row_blocks(rows.size, 8 * view.n_features, BLOCK_BYTES):
-        mine = rows[block]
-        theirs = mine if order is None else order[mine]
-        known = np.broadcast_to(to_numpy(estimate.mask), estimate.X.shape)[theirs]
-        chosen = np.broadcast_to(where[mine], known.shape)
-        if (chosen & ~known).any() or (theirs < 0).any():
-            raise ValueError(
-                f"expected a number wherever something was hidden, but the completed view {view.name!r} has NaN there; "
-                "complete it wholly"
-            )
-        error = (_dense(estimate.X, theirs) - _dense(view.X, mine)) / np.where(counts, unit, 1.0)
-        error = error[chosen & counts]
-        total, number = total + float(error @ error), number + error.size
-    return total, number
-
-
-def _dense(X: Array, rows: np.ndarray) -> np.ndarray:
-    chosen = X[rows].toarray() if sparse.issparse(X) else to_numpy(X)[rows]
-    return chosen.astype(np.float64)
-
-
-def _pooled(parts: Sequence[tuple[float, int]]) -> float:
-    total, number = sum(part[0] for part in parts), sum(part[1] for part in parts)
-    if number == 0:
-        raise ValueError(
-            "expected hidden values of features that vary, got none; hide a larger share, or score with scale='none'"
-        )
-    return _root_mean(total, number)
-
-
-def _root_mean(total: float, number: int) -> float:
-    return float(np.sqrt(total / number)) if number else float("nan")
-
-
-def _units(views: Views, scale: str) -> list[np.ndarray]:
-    """The unit of every feature, (d,) or (1,) a view; 0 for a feature that does not vary."""
-    if scale not in SCALES:
-        raise ValueError(f"expected scale to be one of {SCALES}, got {scale!r}; pass one of these names")
-    return [np.ones(1) if scale == "none" else _spread(view) for view in views]
-
-
-def _spread(view: View) -> np.ndarray:
-    if view.is_sparse:
-        return np.sqrt(np.atleast_1d(view.X.multiply(view.X).sum()) / max(view.n_observed(), 1))
-    X, mask = to_numpy(view.X).astype(np.float64), to_numpy(view.mask)
-    count = np.maximum(to_numpy(view.count_by_feature()), 1)
-    mean = X.sum(axis=0) / count
-    centred = np.where(mask, X - mean, 0.0)
-    spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / count)
-    noise = 10.0 * float(np.finfo(to_numpy(view.X).dtype).eps) * np.abs(mean)  # the rounding of a constant
-    return np.where(spread > noise, spread, 0.0)
-
-
-def _conforming(completed: Any, views: Views, schema: Schema) -> Views:
-    """Completed data as views, with the samples and features of the data."""
-    read = read_views(completed, schema=schema)
-    if read.n_samples != views.n_samples or (read.sample_names is None) != (views.sample_names is None):
-        raise ValueError(
-            f"expected completed views in the container of X with its {views.n_samples} samples, got {read.n_samples} "
-            "samples or another container; pass what complete returns"
-        )
-    return read
-
-
-def _one_a_view(hidden: Any, views: Views) -> list[np.ndarray]:
-    """The masks of the hidden values in a list, checked against the views."""
-    if isinstance(hidden, Mapping):
-        by_name = {str(name): where for name, where in hidden.items()}
-        found = [by_name.get(name) for name in views.names]
-    else:
-        found = list(hidden) if isinstance(hidden, list | tuple) else [hidden]
-    wheres = [np.asarray(where) for where in found]
-    fits = [
-        where.dtype == bool and where.shape in ((v.n_samples, 1), (v.n_samples, v.n_features))
-        for where, v in zip(wheres, views, strict=False)
-    ]
-    if len(wheres) != len(views) or not all(fits):
-        raise ValueError(
-            f"expected hidden to hold booleans (n, 1) or (n, d) for each of the {len(views)} views, got shapes "
-            f"{[where.shape for where in wheres]}; pass what split gave"
-        )
-    for where, view in zip(wheres, views, strict=True):
-        seen = view.presence()[:, None] if where.shape[1] == 1 else to_numpy(view.mask)
-        if (where & ~seen).any():
-            raise ValueError(
-                f"expected X to have the hidden values of view {view.name!r}, but it has NaN there; pass X as it was "
-                "before it was split"
-            )
-    return [
-        where if view.is_rowwise else where & to_numpy(view.mask) for where, view in zip(wheres, views, strict=True)
-    ]
+            raise KeyboardInterrupt  # the fit kept its last sweep, whose error is not that of the estimator
+        return pooled(squared_errors(self.X, self.views, model.complete(holed), self.hidden[number], self.units))
 
 
 def check_completes(estimator: Any) -> None:

@@ -99,7 +99,7 @@ class SearchResult:
         return tuple(candidate for candidate in self.candidates if candidate.failure is not None)
 
     def as_frame(self) -> Any:
-        """A pandas DataFrame with a row a candidate, best first."""
+        """A pandas DataFrame with one row per candidate, best first."""
         try:
             import pandas as pd
         except ImportError:
@@ -167,7 +167,7 @@ def search(
     random_state : int, Generator or RandomState, optional
         Of the settings drawn, and of what is hidden where `held_out` is not given.
     verbose : bool, default=False
-        Print a line a candidate.
+        Print one line per candidate.
 
     Returns
     -------

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
+from jella.numerics.arrays import Array, to_numpy
+
 TARGET_BYTES = 2**20
 DEVICE_BYTES = 2**30
 
@@ -36,3 +41,9 @@ def cache_blocks(X: Any) -> Iterator[slice]:
     [slice(0, 5, None)]
     """
     yield from row_blocks(X.shape[0], 8 * X.shape[1], target_bytes(X))
+
+
+def dense_rows(X: Array, rows: np.ndarray | slice) -> np.ndarray:
+    """Some rows of a dense or sparse array, dense in NumPy and in double precision."""
+    chosen = X[rows].toarray() if sparse.issparse(X) else to_numpy(X)[rows]
+    return chosen.astype(np.float64, copy=False)

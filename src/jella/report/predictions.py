@@ -9,18 +9,16 @@ import numpy as np
 from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
 from jella.numerics.arrays import to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.rows import dense_rows
 from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
 from jella.solve.filled import feature_means
-from jella.views import Schema, View, Views, read_views
+from jella.views import Hidden, Schema, View, Views, read_views
 
-#: beyond so many samples a second fit is left out
+#: beyond this number of samples, the second fit is left out
 MOST_SAMPLES = 20_000
 #: points of a view in the picture of predicted against true values
 MOST_POINTS = 600
-#: values are compared in blocks of about this size, so that a wide sparse view is never dense as a whole
-BLOCK_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +52,7 @@ class Prediction:
 
 
 def predict_hidden(subject: Subject, held_out: bool) -> tuple[Prediction, ...] | Absent:
-    """Hide, fit anew, complete, compare; views of which nothing could be hidden are left out."""
+    """Hide, fit again, complete, compare; views of which nothing could be hidden are left out."""
     if not hasattr(subject.model, "complete"):
         return Absent(f"{subject.method} does not complete missing values.")
     if not held_out:
@@ -71,17 +69,12 @@ def predict_hidden(subject: Subject, held_out: bool) -> tuple[Prediction, ...] |
     except ValueError as error:
         return Absent(f"No values could be hidden and predicted: {error}.")
     read = [read_views(values, schema=Schema.of(trials.views, subject.X)) for values in (completed, holed)]
-    rng = np.random.default_rng(subject.seed)
+    estimates, seen = (_in_order(views, trials.views) for views in read)
+    rng, (hidden,) = np.random.default_rng(subject.seed), trials.hidden
     return tuple(
-        _compare(view, estimates, seen, where, unit, rng)
-        for view, estimates, seen, where, unit in zip(
-            trials.views,
-            *(_in_order(views, trials.views) for views in read),
-            trials.hidden[0],
-            trials.units,
-            strict=True,
-        )
-        if where.any()
+        _compare(view, estimates[v], seen[v], hidden, v, trials.units[v], rng)
+        for v, view in enumerate(trials.views)
+        if hidden[v].any()
     )
 
 
@@ -93,16 +86,15 @@ def _in_order(views: Views, wanted: Views) -> Views:
 
 
 def _compare(
-    view: View, estimate: View, seen: View, where: np.ndarray, unit: np.ndarray, rng: np.random.Generator
+    view: View, estimate: View, seen: View, hidden: Hidden, v: int, unit: np.ndarray, rng: np.random.Generator
 ) -> Prediction:
     counts = unit > 0  # a constant feature has no unit
     per, mean = np.where(counts, unit, 1.0), to_numpy(feature_means(seen)).astype(np.float64)
-    rows, n_hidden, squares = np.flatnonzero(where.any(axis=1)), 0, np.zeros(2)
+    n_hidden, squares = 0, np.zeros(2)
     pairs = []
-    for block in row_blocks(rows.size, 24 * view.n_features, BLOCK_BYTES):
-        mine = rows[block]
-        true, guess = _dense(view, mine) / per, _dense(estimate, mine) / per
-        chosen = np.broadcast_to(where[mine] & counts, true.shape)
+    for rows, where in hidden.blocks(v, 24 * view.n_features):
+        true, guess = dense_rows(view.X, rows) / per, dense_rows(estimate.X, rows) / per
+        chosen = np.broadcast_to(where & counts, true.shape)
         level = np.broadcast_to(mean / per, true.shape)[chosen]
         true, guess = true[chosen], guess[chosen]
         n_hidden += true.size
@@ -119,8 +111,3 @@ def _some(pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if pairs.shape[1] <= MOST_POINTS:
         return pairs
     return pairs[:, rng.choice(pairs.shape[1], MOST_POINTS, replace=False)]
-
-
-def _dense(view: View, rows: np.ndarray) -> np.ndarray:
-    values = view.X[rows].toarray() if view.is_sparse else to_numpy(view.X)[rows]
-    return values.astype(np.float64)

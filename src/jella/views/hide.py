@@ -1,28 +1,110 @@
-"""Taking values away from the user's own containers."""
+"""Hidden values: what is hidden of views, and the views without it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from jella.numerics.arrays import to_numpy
+from jella.numerics.rows import row_blocks
 from jella.views.annotated import is_annotated, with_values
 from jella.views.fill import fill, fill_frame
-from jella.views.frames import is_frame
-from jella.views.model import Views
-from jella.views.read import split
-from jella.views.write import put_back
+from jella.views.frames import Frame, is_frame
+from jella.views.masks import dense_mask, sparse_mask
+from jella.views.model import View, Views
+from jella.views.read import is_single, split
+from jella.views.write import collect, put_back
+
+#: hidden values are compared in blocks of about this size, so that a wide sparse view is never dense as a whole
+BLOCK_BYTES = 2**26
 
 
-def hide_values(X: Any, views: Views, hidden: Sequence[np.ndarray]) -> Any:
-    """A copy of X with NaN where hidden, (n, 1) or (n, d) booleans a view, is True."""
-    names, raws = split(X)
-    out = [_hide_one(raw, where, views.sample_names) for raw, where in zip(raws, hidden, strict=True)]
-    return put_back(out, X, names)
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """Values to hide, in the order of the samples and features of `Views`.
+
+    Attributes
+    ----------
+    masks : tuple of boolean arrays (n, 1) or (n, d), one per view
+        True where a value is hidden; (n, 1) where samples lose the whole view.
+    """
+
+    masks: tuple[np.ndarray, ...]
+
+    @classmethod
+    def nothing(cls, views: Views) -> Hidden:
+        """No value of any view."""
+        return cls(tuple(np.zeros((views.n_samples, 1), dtype=bool) for _ in views))
+
+    @classmethod
+    def missing(cls, views: Views) -> Hidden:
+        """What the views lack already; a container that was read with `observed` may hold values for it."""
+        masks = [~to_numpy(view.mask) for view in views]
+        return cls(tuple(np.broadcast_to(mask, (views.n_samples, mask.shape[1])) for mask in masks))
+
+    @classmethod
+    def read(cls, masks: Any, views: Views) -> Hidden:
+        """Masks in the user's container, as `masks_like` returns them, checked against the views."""
+        return cls(tuple(_observed_only(where, view) for where, view in zip(_listed(masks, views), views, strict=True)))
+
+    def masks_like(self, X: Any, views: Views) -> Any:
+        """The masks in the container of X: one array if X is one array, else a list, tuple or dict."""
+        return self.masks[0] if is_single(X) else collect(self.masks, X, views.names)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.masks)
+
+    def __len__(self) -> int:
+        return len(self.masks)
+
+    def __getitem__(self, v: int) -> np.ndarray:
+        return self.masks[v]
+
+    def __or__(self, other: Hidden) -> Hidden:
+        return Hidden(tuple(mine | theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def counts(self, views: Views) -> tuple[int, ...]:
+        """Number of hidden values of every view."""
+        gone = [where & to_numpy(view.mask) for where, view in zip(self, views, strict=True)]
+        return tuple(int(m.sum()) * (v.n_features // m.shape[1]) for m, v in zip(gone, views, strict=True))
+
+    def left(self, views: Views) -> tuple[np.ndarray, ...]:
+        """What stays observed, (n, 1) or (n, d) booleans per view."""
+        return tuple(to_numpy(view.mask) & ~where for where, view in zip(self, views, strict=True))
+
+    def rows(self, v: int) -> np.ndarray:
+        """Positions of the samples that lose something in a view."""
+        return np.flatnonzero(self[v].any(axis=1))
+
+    def blocks(self, v: int, bytes_per_row: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """These positions in blocks, each with its rows of the mask."""
+        rows = self.rows(v)
+        for block in row_blocks(rows.size, bytes_per_row, BLOCK_BYTES):
+            yield rows[block], self[v][rows[block]]
+
+    def apply(self, views: Views) -> Views:
+        """The views without the hidden values."""
+        items = zip(views, self, self.left(views), strict=True)
+        return replace(
+            views, items=tuple(_with_mask(view, left) if where.any() else view for view, where, left in items)
+        )
+
+    def apply_to(self, X: Any, views: Views) -> Any:
+        """A copy of X, which was read as these views, in its own containers, with NaN for the hidden values."""
+        names, raws = split(X)
+        out = [_with_nan(raw, where, views.sample_names) for raw, where in zip(raws, self, strict=True)]
+        return put_back(out, X, names)
 
 
-def _hide_one(raw: Any, where: np.ndarray, sample_names: Any) -> Any:
+def _with_mask(view: View, left: np.ndarray) -> View:
+    X, mask = (sparse_mask if view.is_sparse else dense_mask)(Frame(view.X, observed=left), view.name)
+    return replace(view, X=X, mask=mask)
+
+
+def _with_nan(raw: Any, where: np.ndarray, sample_names: Any) -> Any:
     nothing = np.full((1, 1), np.nan)
     if is_annotated(raw):
         raw = raw.copy() if raw.is_view else raw  # a view has values of a type of its own
@@ -31,3 +113,34 @@ def _hide_one(raw: Any, where: np.ndarray, sample_names: Any) -> Any:
         return fill(raw, ~where, nothing)
     keep = ~np.broadcast_to(where[sample_names.get_indexer(raw.index)], raw.shape)
     return fill_frame(raw, raw.index, keep, np.broadcast_to(nothing, raw.shape))
+
+
+def _listed(masks: Any, views: Views) -> list[np.ndarray]:
+    """One mask per view, of the right type and shape."""
+    if isinstance(masks, Mapping):
+        by_name = {str(name): where for name, where in masks.items()}
+        found = [by_name.get(name) for name in views.names]
+    else:
+        found = list(masks) if isinstance(masks, list | tuple) else [masks]
+    wheres = [np.asarray(where) for where in found]
+    fits = [
+        where.dtype == bool and where.shape in ((v.n_samples, 1), (v.n_samples, v.n_features))
+        for where, v in zip(wheres, views, strict=False)
+    ]
+    if len(wheres) != len(views) or not all(fits):
+        raise ValueError(
+            f"expected hidden to hold booleans (n, 1) or (n, d) for each of the {len(views)} views, got shapes "
+            f"{[where.shape for where in wheres]}; pass what split gave"
+        )
+    return wheres
+
+
+def _observed_only(where: np.ndarray, view: View) -> np.ndarray:
+    """The mask, which must lie where the view has values; a whole view means what was observed of it."""
+    seen = view.presence()[:, None] if where.shape[1] == 1 else to_numpy(view.mask)
+    if (where & ~seen).any():
+        raise ValueError(
+            f"expected X to have the hidden values of view {view.name!r}, but it has NaN there; pass X as it was "
+            "before it was split"
+        )
+    return where if view.is_rowwise else where & to_numpy(view.mask)

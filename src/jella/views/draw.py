@@ -1,0 +1,273 @@
+"""Ways to draw what to hide of observed values.
+
+Three rules: a setting of missingness (`make_incomplete`), values held out as the data lack them (`HeldOut`), and the
+rule of `score`. All are made of the same two steps: samples lose one of their views, and views lose entries. A sample
+never loses its last observed value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from jella.numerics.arrays import to_numpy
+from jella.numerics.rows import dense_rows
+from jella.views.chance import CERTAIN, Floats, Mask, mar_chances, mnar_chances
+from jella.views.hide import Hidden
+from jella.views.model import View, Views
+
+#: share of the entries that `score` hides of a sample with one view
+SCORE_SHARE = 0.1
+
+
+# the three rules
+
+
+def draw_setting(views: Views, rate: float, setting: str, rng: np.random.Generator) -> Hidden:
+    """What a setting of missingness hides.
+
+    A sample that would lose everything is drawn again, on condition that something stays. The counts of
+    'incomplete-view' and 'mcar' are then smaller than asked for.
+
+    Parameters
+    ----------
+    views : Views
+    rate : float in [0, 1)
+    setting : {'missing-view', 'incomplete-view', 'mcar', 'mar', 'mnar'}
+        - 'missing-view': round(rate * n) samples each lose one of the views they have, at random. A sample never loses
+          its only view.
+        - 'incomplete-view': the same, skipped for one view; then every view loses round(rate * m) of the m entries that
+          are left.
+        - 'mcar': every view loses round(rate * m) of its m observed entries, each as likely as any other.
+        - 'mar', 'mnar': entries go missing with the chances of `mar_chances`, `mnar_chances`.
+    rng : numpy.random.Generator
+        Generators in the same state give the same result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jella.views import read_views
+    >>> views = read_views([np.ones((10, 2)), np.ones((10, 3))])
+    >>> first, second = draw_setting(views, 0.3, "missing-view", np.random.default_rng(0))
+    >>> int((first | second).sum()), int((first & second).sum())
+    (3, 0)
+    """
+    if setting not in SETTINGS:
+        raise ValueError(f"expected setting to be one of {tuple(SETTINGS)}, got {setting!r}; pass one of these names")
+    if not 0 <= rate < 1:
+        raise ValueError(f"expected 0 <= rate < 1, got {rate!r}; pass it as a share, not in percent")
+    return SETTINGS[setting](views, rate, rng)
+
+
+def draw_as_missing(views: Views, share: float, what: str, rng: np.random.Generator) -> Hidden:
+    """Whole views, entries or both, as the data lack values themselves; no feature loses its last observed value.
+
+    Parameters
+    ----------
+    views : Views
+    share : float in (0, 1)
+        Of the samples with two views or more, of the observed entries of every view, or of both.
+    what : {'auto', 'views', 'entries'}
+        As in `HeldOut`.
+    rng : numpy.random.Generator
+    """
+    several = np.flatnonzero(_has_several(views))
+    takes_views, takes_entries = _kinds(views, what, several.size > 0)
+    hidden = Hidden.nothing(views)
+    if takes_views:
+        rows = rng.choice(several, max(1, round(share * several.size)), replace=False)
+        hidden = _one_view_each(views, rows, rng)
+    if takes_entries:
+        stays_sparse = [what == "auto" and takes_views and view.is_sparse and view.is_rowwise for view in views]
+        hidden = _and_entries(views, hidden, share, rng, [v for v, stays in enumerate(stays_sparse) if not stays])
+    hidden = Hidden(tuple(_spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)))
+    if not any(hidden.counts(views)):
+        raise ValueError(
+            f"expected observed values that can be hidden, got none with share={share}: samples and features "
+            "keep their last one; raise the share or pass more data"
+        )
+    return hidden
+
+
+def draw_for_score(views: Views, rng: np.random.Generator) -> Hidden:
+    """One view of every sample with two or more; of the others a tenth of the entries, at least one, never the last."""
+    presence, several = views.presence(), _has_several(views)
+    hidden = _without(views, np.where(several, _random_view(presence, rng), -1))
+    alone = [np.flatnonzero(~several & presence[:, v]) for v in range(len(views))]
+    return hidden | Hidden(tuple(_tenth(view, rows, rng) for view, rows in zip(views, alone, strict=True)))
+
+
+# settings
+
+
+def _missing_view(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
+    if len(views) < 2:
+        raise ValueError("expected at least 2 views for 'missing-view', got 1; add a view or use another setting")
+    eligible, count = np.flatnonzero(_has_several(views)), round(rate * views.n_samples)
+    if count > eligible.size:
+        raise ValueError(
+            f"expected {count} samples (rate {rate} of {views.n_samples}) with at least 2 observed views to take one "
+            f"from, got {eligible.size}; lower the rate"
+        )
+    return _one_view_each(views, rng.choice(eligible, count, replace=False), rng)
+
+
+def _incomplete_view(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
+    lost = _missing_view(views, rate, rng) if len(views) > 1 else Hidden.nothing(views)
+    return _and_entries(views, lost, rate, rng)
+
+
+def _mcar(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
+    return _and_entries(views, Hidden.nothing(views), rate, rng)
+
+
+def _mar(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
+    observed = _observed(views)
+    return _by_chance(observed, mar_chances(observed, _values(views), rate, rng), rng)
+
+
+def _mnar(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
+    observed = _observed(views)
+    return _by_chance(observed, mnar_chances(observed, _values(views), rate), rng)
+
+
+SETTINGS: dict[str, Callable[[Views, float, np.random.Generator], Hidden]] = {
+    "missing-view": _missing_view,
+    "incomplete-view": _incomplete_view,
+    "mcar": _mcar,
+    "mar": _mar,
+    "mnar": _mnar,
+}
+
+
+# whole views
+
+
+def _has_several(views: Views) -> np.ndarray:
+    return views.presence().sum(axis=1) >= 2
+
+
+def _one_view_each(views: Views, rows: np.ndarray, rng: np.random.Generator) -> Hidden:
+    """One of the views that they have, of some samples."""
+    lost = np.full(views.n_samples, -1)
+    lost[rows] = _random_view(views.presence()[rows], rng)
+    return _without(views, lost)
+
+
+def _random_view(presence: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Position of one of the views that a sample has, (n,)."""
+    return np.where(presence, rng.random(presence.shape), -1.0).argmax(axis=1)
+
+
+def _without(views: Views, lost: np.ndarray) -> Hidden:
+    """What is observed of the view that each sample loses; -1 for none."""
+    return Hidden(tuple((lost == v)[:, None] & to_numpy(view.mask) for v, view in enumerate(views)))
+
+
+# entries
+
+
+def _and_entries(
+    views: Views, hidden: Hidden, share: float, rng: np.random.Generator, chosen: Sequence[int] | None = None
+) -> Hidden:
+    """What is hidden, and an exact share of the entries left in every view, or in the chosen ones."""
+    chosen = range(len(views)) if chosen is None else chosen
+    left = hidden.left(views)
+    observed = [np.broadcast_to(left[v], views[v].X.shape) for v in chosen]
+    drawn = _spare_samples(observed, [_share(mask, share, rng) for mask in observed], [share] * len(observed), rng)
+    masks = list(hidden)
+    for v, mask in zip(chosen, drawn, strict=True):
+        masks[v] = masks[v] | mask
+    return Hidden(tuple(masks))
+
+
+def _share(observed: Mask, share: float, rng: np.random.Generator) -> Mask:
+    entries = np.flatnonzero(observed)
+    hidden = np.zeros(observed.size, dtype=bool)
+    hidden[rng.choice(entries, round(share * entries.size), replace=False, shuffle=False)] = True
+    return hidden.reshape(observed.shape)
+
+
+def _tenth(view: View, rows: np.ndarray, rng: np.random.Generator) -> Mask:
+    """A tenth of the entries of some samples, at least one and never the last, (n, d); (n, 1) for no samples."""
+    if not rows.size:
+        return np.zeros((view.n_samples, 1), dtype=bool)
+    chosen = np.zeros((view.n_samples, view.n_features), dtype=bool)
+    observed = np.broadcast_to(to_numpy(view.mask), chosen.shape)[rows]
+    count = observed.sum(axis=1, keepdims=True)
+    wanted = np.where(count > 1, np.maximum(1, np.round(SCORE_SHARE * count)), 0)
+    order = np.where(observed, rng.random(observed.shape), 2.0).argsort(axis=1).argsort(axis=1)
+    chosen[rows] = order < wanted
+    return chosen
+
+
+def _by_chance(observed: Sequence[Mask], chances: Sequence[Floats], rng: np.random.Generator) -> Hidden:
+    """Every observed entry with its own chance."""
+    drawn = [mask & (rng.random(mask.shape) < p) for mask, p in zip(observed, chances, strict=True)]
+    return Hidden(tuple(_spare_samples(observed, drawn, chances, rng)))
+
+
+def _observed(views: Views) -> list[Mask]:
+    return [np.broadcast_to(to_numpy(view.mask), view.X.shape) for view in views]
+
+
+def _values(views: Views) -> list[Floats]:
+    return [dense_rows(view.X, slice(None)) for view in views]
+
+
+def _kinds(views: Views, what: str, has_several: bool) -> tuple[bool, bool]:
+    """Whether to hide whole views, and entries."""
+    if what == "views" and not has_several:
+        raise ValueError("expected samples with two or more views for what='views', got none; use what='entries'")
+    if what != "auto":
+        return what == "views", what == "entries"
+    return has_several, not (has_several and views.is_rowwise)
+
+
+# what must stay
+
+
+def _spare_samples(
+    observed: Sequence[Mask], hidden: Sequence[Mask], chances: Sequence[Floats | float], rng: np.random.Generator
+) -> list[Mask]:
+    """The masks with those samples drawn again that were left with nothing, on condition that something stays.
+
+    The law is that of repeating the draw until something stays. It is drawn at once, since rates close to 1 would need
+    many repetitions: first the position of the first entry that stays, then the fate of the entries after it.
+    """
+    had = np.logical_or.reduce([mask.any(axis=1) for mask in observed])
+    has = np.logical_or.reduce([(mask & ~gone).any(axis=1) for mask, gone in zip(observed, hidden, strict=True)])
+    rows = np.flatnonzero(had & ~has)
+    if not rows.size:
+        return list(hidden)
+    present = np.hstack([mask[rows] for mask in observed])
+    p = np.hstack([np.broadcast_to(chance, mask.shape)[rows] for mask, chance in zip(observed, chances, strict=True)])
+    p = np.where(present, np.minimum(p, CERTAIN), 1.0)
+    stays_by_now = 1 - np.cumprod(p, axis=1)
+    # A draw from (0, 1]: with 0, the first entry would stay even where it is not observed.
+    target = (1 - rng.random((rows.size, 1))) * stays_by_now[:, -1:]
+    first = (stays_by_now >= target).argmax(axis=1)[:, None]
+    position = np.arange(p.shape[1])
+    gone = present & (position != first) & ((position < first) | (rng.random(p.shape) < p))
+    parts = np.split(gone, np.cumsum([mask.shape[1] for mask in observed])[:-1], axis=1)
+    result = [mask.copy() for mask in hidden]
+    for mask, part in zip(result, parts, strict=True):
+        mask[rows] = part
+    return result
+
+
+def _spare_features(view: View, where: Mask, rng: np.random.Generator) -> Mask:
+    """The mask with less hidden, so that every feature keeps an observed value: a fit needs one of each."""
+    where = where.copy()
+    if where.shape[1] == 1:
+        if where.any() and where[view.presence()].all():
+            where[rng.choice(np.flatnonzero(where))] = False
+        return where
+    observed = np.broadcast_to(to_numpy(view.mask), where.shape)
+    for j in np.flatnonzero(observed.any(axis=0) & ~(observed & ~where).any(axis=0)):
+        if not (observed[:, j] & ~where[:, j]).any():  # an earlier feature may have spared this one
+            row = rng.choice(np.flatnonzero(where[:, j]))
+            lost_all = bool((where[row] == observed[row]).all())
+            where[row, slice(None) if lost_all else j] = False
+    return where
