@@ -14,7 +14,7 @@ from jella.io import DataError, Dataset, read
 from jella.io.read import FILES, TABLES
 
 _EMBEDDED = ("digits", "embedded")
-Folder = str | os.PathLike[str] | None
+DataFolder = str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Availability:
         return f"{self.name}: {self.reason}"
 
 
-def load(name_or_path: str | os.PathLike[str], folder: Folder = None) -> Dataset:
+def load(name_or_path: str | os.PathLike[str], folder: DataFolder = None) -> Dataset:
     """Load a data set: an embedded one, a published one by name from a folder of yours, or any file by its path.
 
     Parameters
@@ -77,7 +77,7 @@ def load(name_or_path: str | os.PathLike[str], folder: Folder = None) -> Dataset
     return found
 
 
-def find(name: str, folder: Folder = None) -> Path | None:
+def find(name: str, folder: DataFolder = None) -> Path | None:
     """The file or folder that holds a named data set; None where there is none.
 
     Parameters
@@ -103,7 +103,7 @@ def find(name: str, folder: Folder = None) -> Path | None:
     return None if found is None else _path(found)
 
 
-def available(folder: Folder = None) -> list[Availability]:
+def available(folder: DataFolder = None) -> list[Availability]:
     """Which named data sets are there, and why the others are not.
 
     Parameters
@@ -141,7 +141,7 @@ def _entry(name: str) -> Entry | None:
     return next((entry for key, entry in REGISTRY.items() if key.lower() == name.lower()), None)
 
 
-def _folder(folder: Folder) -> Path | None:
+def _folder(folder: DataFolder) -> Path | None:
     named = os.environ.get("JELLA_DATA") if folder is None else folder
     return Path(named) if named else None
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from jella.estimators.base import BaseMultiView, has_clusters, spread
 from jella.numerics.arrays import Array, like, to_numpy
 from jella.readout.scoring import held_out_rmse
-from jella.views import Views, is_chunked, write_views
+from jella.views import Views, fill_in, is_chunked
 
 DEFAULT_RANK = 10
 
@@ -133,7 +133,7 @@ class BaseEmbedding(BaseTransformer):
             scale = None if norms is None or rows is None else norms[rows]
             return self.scaling_.invert(expected(v, rows), v, norms if rows is None else scale)
 
-        return write_views(X, views, estimate, self._schema)
+        return fill_in(X, views, estimate, self._schema)
 
     def score(self, X: Any, y: Any = None, *, observed: Any = None) -> float:
         """How well hidden values are predicted: the negative RMSE, higher is better.

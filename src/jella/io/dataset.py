@@ -25,7 +25,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Source:
+class Origin:
     """Where a data set came from, and how it was read."""
 
     path: Path | tuple[Path, ...]
@@ -45,7 +45,7 @@ class Dataset:
     labels : 1-D array, Series indexed by sample name, or None
     notes : tuple of str
         One sentence for each decision.
-    source : Source or None
+    source : Origin or None
         What `write_views` needs to know of the files.
 
     Examples
@@ -63,7 +63,7 @@ class Dataset:
     views: dict[str, Any]
     labels: Any = None
     notes: tuple[str, ...] = field(default=(), kw_only=True)
-    source: Source | None = field(default=None, kw_only=True)
+    source: Origin | None = field(default=None, kw_only=True)
 
     @property
     def sample_names(self) -> Any:

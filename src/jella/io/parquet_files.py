@@ -14,7 +14,7 @@ from jella.io.errors import DataError, need, some
 
 
 @dataclass(frozen=True)
-class Part:
+class RowGroup:
     """A row group of a Parquet file."""
 
     file: str
@@ -125,12 +125,12 @@ def is_whole(kind: Any) -> bool:
 # what a worker does
 
 
-def load_values(part: Part, features: tuple[str, ...], dtype: Any) -> np.ndarray:
+def load_values(part: RowGroup, features: tuple[str, ...], dtype: Any) -> np.ndarray:
     """The features of a part, (n, d), NaN where there is no value."""
     return _numbers(_table(part, features), features, dtype)
 
 
-def load_frame(part: Part, features: tuple[str, ...], dtype: Any, id_column: str, as_text: bool) -> Any:
+def load_frame(part: RowGroup, features: tuple[str, ...], dtype: Any, id_column: str, as_text: bool) -> Any:
     """The features of a part as a DataFrame, indexed by the sample ids."""
     import pandas as pd
 
@@ -146,7 +146,7 @@ def load_frame(part: Part, features: tuple[str, ...], dtype: Any, id_column: str
     return pd.DataFrame(_numbers(table, features, dtype), index, list(features))
 
 
-def _table(part: Part, columns: tuple[str, ...]) -> Any:
+def _table(part: RowGroup, columns: tuple[str, ...]) -> Any:
     with _opened(part.file) as parquet:
         try:
             return parquet.read_row_group(part.number, columns=list(columns))

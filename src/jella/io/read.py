@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jella.io.annotated import read_h5ad, read_h5mu
 from jella.io.columnar import read_feather, read_parquet
-from jella.io.dataset import Dataset, Options, Source, checked
+from jella.io.dataset import Dataset, Options, Origin, checked
 from jella.io.delimited import read_delimited
 from jella.io.errors import DataError, some
 from jella.io.excel import read_sheets
@@ -110,12 +110,12 @@ def read(
         if not where.exists():
             raise DataError(f"expected a file or folder, got {str(where)!r}, which is not there; check the path")
         dataset = _read_folder(where, options) if where.is_dir() else _read_file(where, options)
-        return _finished(dataset, Source(where, options))
+        return _finished(dataset, Origin(where, options))
     files = tuple(Path(file) for file in path)
-    return _finished(_read_tables(files, options, "tables"), Source(files, options))
+    return _finished(_read_tables(files, options, "tables"), Origin(files, options))
 
 
-def _finished(dataset: Dataset, source: Source) -> Dataset:
+def _finished(dataset: Dataset, source: Origin) -> Dataset:
     """The data set with its source, and with labels of its own samples only."""
     labels, notes = dataset.labels, dataset.notes
     if hasattr(labels, "index"):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from jella.model_selection.held_out import HeldOut
 from jella.numerics.arrays import to_numpy
 from jella.solve.filled import feature_means
-from jella.views import read_views, write_views
+from jella.views import fill_in, read_views
 
 #: of all hidden values together, and by view
 Errors = tuple[float, dict[str, float]]
@@ -64,4 +64,4 @@ def mean_filled(X: Any) -> Any:
         n = views.n_samples if rows is None else rows.size
         return np.broadcast_to(means[v], (n, means[v].size))
 
-    return write_views(X, views, estimate)
+    return fill_in(X, views, estimate)

@@ -44,7 +44,7 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
     return found
 
 
-def checked(figure: Figure) -> Figure:
+def checked_figure(figure: Figure) -> Figure:
     """A figure as Plotly would write it; it names the attribute that is wrong."""
     try:
         import plotly.graph_objects as go

@@ -2,7 +2,7 @@
 
 from jella.views.model import View, Views
 from jella.views.read import Schema, check_for_fit, is_chunked, is_single, read_views
-from jella.views.write import collect, write_views
+from jella.views.write import collect, fill_in
 
 __all__ = [
     "Schema",
@@ -10,8 +10,8 @@ __all__ = [
     "Views",
     "check_for_fit",
     "collect",
+    "fill_in",
     "is_chunked",
     "is_single",
     "read_views",
-    "write_views",
 ]

@@ -37,7 +37,7 @@ def put_back(raws: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
     return with_modalities(X, collect(raws, X, names)) if is_mudata(X) else collect(raws, X, names)
 
 
-def write_views(X: Any, views: Views, estimate: Estimate, schema: Schema | None = None) -> Any:
+def fill_in(X: Any, views: Views, estimate: Estimate, schema: Schema | None = None) -> Any:
     """X with every missing entry replaced by its estimate, and every observed one bit for bit as it was.
 
     Parameters
