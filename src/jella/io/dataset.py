@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ class Dataset:
     """
 
     name: str
-    views: dict[str, Any]
+    views: Mapping[str, Any]
     labels: Any = None
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     source: Origin | None = field(default=None, kw_only=True)

@@ -17,6 +17,8 @@ from jella.numerics.rows import row_blocks
 from jella.views import Schema, View, Views, collect, is_single, read_views
 from jella.views.hide import hide_values
 
+#: of all hidden values together, and by view
+Errors = tuple[float, dict[str, float]]
 KINDS = ("auto", "views", "entries")
 SCALES = ("standardize", "none")
 #: errors are taken in blocks of about this size, so that a wide sparse view is never dense as a whole
@@ -193,14 +195,22 @@ class Trials:
             gone = [where | ~to_numpy(view.mask) for where, view in zip(gone, self.views, strict=True)]
         return hide_values(self.X, self.views, gone)
 
+    def errors(self, completed: Any, number: int) -> Errors:
+        """Errors of completed data on what one of the splits hides: of all hidden values, and by view."""
+        return self.errors_of(_conforming(completed, self.views, Schema.of(self.views, self.X)), number)
+
+    def errors_of(self, estimates: Views, number: int) -> Errors:
+        """As `errors`, of estimates that are views already."""
+        parts = squared_errors(self.views, estimates, self.hidden[number], self.units)
+        return _pooled(parts), {name: _root_mean(*part) for name, part in zip(self.views.names, parts, strict=True)}
+
     def error(self, estimator: Any, number: int) -> float:
         """Error of a clone of the estimator, fitted without what one of the splits hides, on just that."""
         holed, model = self.holed(number), clone(estimator)
         model = model.fit(holed) if self.y is None else model.fit(holed, self.y)
         if getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted":
             raise KeyboardInterrupt  # the fit kept what it had, but its error would not be that of the candidate
-        completed = _conforming(model.complete(holed), self.views, Schema.of(self.views, self.X))
-        return _pooled(squared_errors(self.views, completed, self.hidden[number], self.units))
+        return self.errors(model.complete(holed), number)[0]
 
 
 # what to hide
