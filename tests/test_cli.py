@@ -180,6 +180,29 @@ def test_a_sentence_on_a_terminal_has_a_line_of_its_own(tables, tmp_path, monkey
     assert sentence.startswith("jella: ")
 
 
+def test_progress_is_drawn_on_a_terminal_and_written_now_and_then_elsewhere(monkeypatch):
+    from jella.numerics import progress
+
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    shown = {}
+    for stream in (Terminal(), io.StringIO()):
+        with progress.ProgressLine(40, "steps", stream=stream) as line:
+            for number in range(40):
+                clock[0] += 1.0
+                line.step(f"number {number}")
+        shown[stream.isatty()] = stream.getvalue()
+    drawn = shown[True].split("\r\x1b[K")
+    assert drawn[1] == "1 of 40 steps, 39 s left  number 0"
+    assert drawn[-2:] == ["40 of 40 steps, 0 s left  number 39", "40 of 40 steps, 40 s\n"]
+    assert len(drawn) == 1 + 40 + 1
+    assert shown[False].splitlines() == [
+        "15 of 40 steps, 25 s left  number 14",
+        "30 of 40 steps, 10 s left  number 29",
+        "40 of 40 steps, 40 s",
+    ]
+
+
 @pytest.mark.parametrize("kind", ["npz", "mat", "xlsx", "h5mu"])
 def test_views_are_completed_in_the_format_they_came_in(capsys, tmp_path, kind):
     views = make_incomplete({n: X[:40, :9] for n, X in load_digits_views().data.items()}, 0.3, "mcar", random_state=0)

@@ -1,4 +1,4 @@
-"""One call from views with holes to clusters, or to completed views, with what helps to judge them."""
+"""One call from incomplete views to clusters, or to completed views, with what helps to judge them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Clustering:
         return self.model.complete(self._views, observed=self._observed)
 
     def as_frame(self) -> Any:
-        """A pandas DataFrame with a row for every sample: its cluster and its embedding."""
+        """A pandas DataFrame with one row per sample: its cluster and its embedding."""
         try:
             import pandas as pd
         except ImportError:
@@ -162,7 +162,7 @@ class Completion:
 def cluster(
     views: Any, n_clusters: int | None = None, *, observed: Any = None, random_state: Any = 0, **settings: Any
 ) -> Clustering:
-    """Cluster samples that are described by several views with holes: one call of `jella.SparseBDR`.
+    """Cluster samples that are described by several incomplete views: one call of `jella.SparseBDR`.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def cluster(
 def complete(
     views: Any, *, observed: Any = None, random_state: Any = 0, estimate_error: bool = True, **settings: Any
 ) -> Completion:
-    """Fill in what views lack, and estimate the error of that: two fits of `jella.SparseBDR`.
+    """Fill in what views lack, and estimate the error: two fits of `jella.SparseBDR`.
 
     For the estimate a tenth of what was observed is hidden, as the data lack values themselves (`HeldOut`), from a
     second fit.

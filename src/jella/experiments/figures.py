@@ -229,7 +229,7 @@ def _draw_paths(axis: Any, paths: Mapping[Cell, np.ndarray]) -> None:
 
 
 def _number_log_axes(axis: Any) -> None:
-    """Plain numbers instead of powers of ten; more than one a decade where there are few decades."""
+    """Plain numbers instead of powers of ten; more than one per decade where there are few decades."""
     ticker = _matplotlib().ticker
     low, high = axis.get_ylim()
     for side, steps in ((axis.xaxis, (1,)), (axis.yaxis, (1, 2, 3, 4, 6) if high < 50 * low else (1,))):

@@ -88,7 +88,7 @@ def run(
 
 @lru_cache(maxsize=2)
 def load_dataset(name: str, folder: str | None = None) -> tuple[Mapping[str, Any], Any]:
-    """Views and labels of a data set, read once a process; 'digits-150' are the first 150 of the embedded digits."""
+    """Views and labels of a data set, read once per process; 'digits-150' are the first 150 of the embedded digits."""
     from jella import datasets
 
     base, _, first = name.partition("-") if name.startswith("digits") else (name, "", "")

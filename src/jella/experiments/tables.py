@@ -174,7 +174,7 @@ def escape_latex(text: str) -> str:
 
 
 def long_csv(measured: Iterable[Measured]) -> str:
-    """One line a figure, for programs; empty where there is none."""
+    """One line per figure, for programs; empty where there is none."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("dataset", "m", "method", "rule", "score", "mean", "std", "n"))

@@ -23,7 +23,7 @@ class Slot:
     turned: bool = False
 
     def value(self, variables: Mapping[str, Any]) -> Any:
-        """What is stored there, as a matrix, not turned."""
+        """The matrix that is stored in it, not turned."""
         stored = variables[self.variable]
         if self.cell is not None:
             return stored.ravel()[self.cell]

@@ -1,4 +1,4 @@
-"""Parquet files: what their footers tell, which lie in a folder, and reading a row group."""
+"""Parquet files: what their footers say, which ones a folder holds, and reading a row group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class Footer:
-    """What the end of a Parquet file tells of it."""
+    """What the end of a Parquet file says of it."""
 
     file: Path
     types: dict[str, Any]  # column -> type of Arrow
@@ -71,7 +71,7 @@ def footers_of(path: Path) -> list[Footer]:
         if odd:
             raise DataError(
                 f"expected the same columns in all parts of view {path.name!r}, got {some(odd)} not in both "
-                f"{footers[0].file.name!r} and {footer.file.name!r}; mend the parts"
+                f"{footers[0].file.name!r} and {footer.file.name!r}; correct the parts"
             )
     return footers
 

@@ -47,7 +47,7 @@ def read_partitions(path: PathLike | Sequence[PathLike], *, id_column: str | Non
     Returns
     -------
     dict of str to Dask DataFrame or Dask array
-        A part a row group. DataFrames, indexed by the ids, where there are some: estimators align the views by them.
+        One part per row group. DataFrames, indexed by the ids, if there are some: estimators align the views by them.
         Whole numbers stay numbers where all views have such ids; others become text. Without ids, arrays, for rows
         are aligned by position.
 
@@ -65,7 +65,7 @@ def read_partitions(path: PathLike | Sequence[PathLike], *, id_column: str | Non
 
 @dataclass(frozen=True)
 class Partitioned:
-    """One view in Parquet files, as their footers tell.
+    """One view in Parquet files, as their footers describe it.
 
     Attributes
     ----------

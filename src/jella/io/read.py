@@ -34,7 +34,7 @@ def _read_excel(path: Path, options: Options) -> Dataset:
     return assemble(path.stem, read_sheets(path, options), options)
 
 
-#: one table a file
+#: one table per file
 TABLES: dict[str, Callable[[Path, Options], Table]] = {
     ".csv": read_delimited,
     ".tsv": read_delimited,
@@ -42,7 +42,7 @@ TABLES: dict[str, Callable[[Path, Options], Table]] = {
     ".parquet": read_parquet,
     ".feather": read_feather,
 }
-#: a whole data set a file
+#: one data set per file
 FILES: dict[str, Format] = {
     ".mat": Format(read_mat, ("labels", "samples")),
     ".npz": Format(read_npz, ("labels", "samples")),
@@ -71,8 +71,8 @@ def read(
     ----------
     path : path, or list of paths
         - .mat (also version 7.3): a cell array of matrices, or several matrices; labels beside them.
-        - .npz: one array a view; labels and sample names beside them.
-        - .csv, .tsv, .txt, .parquet, .feather: one table a view; pass a folder or a list. .xlsx: one sheet a view.
+        - .npz: one array per view; labels and sample names beside them.
+        - .csv, .tsv, .txt, .parquet, .feather: one table per view; pass a folder or a list. .xlsx: one sheet per view.
         - a folder of .mtx files, with names in .docs and .terms and classes in .clist.
         - .rda, .RData, .rds: a list of matrices. .h5ad, .h5mu: the matrix X of every modality.
     labels : str, optional
@@ -86,7 +86,7 @@ def read(
     missing : list of str, optional
         Of text tables: what else marks a missing value, besides 'NA', 'NaN', 'null', the empty cell and the like.
     non_numeric : {'error', 'drop', 'encode'}, default='error'
-        Of tables: what to do with columns of text in a view; 'encode' makes one column a value.
+        Of tables: what to do with columns of text in a view; 'encode' makes one column per value.
 
     Returns
     -------

@@ -146,7 +146,7 @@ def _as_read(view: Any, known: Any) -> Any:
 
 
 def _plain_steps(views: dict[str, Any], path: Path) -> list[tuple[Path, Callable[[Path], None]]]:
-    """One archive, or one CSV table a view."""
+    """One archive, or one CSV table per view."""
     if path.suffix.lower() == ".npz":
         return [(path, lambda part: save_arrays(_arrays(views), part))]
     if path.suffix.lower() in (*FILES, *TABLES) and not path.is_dir():

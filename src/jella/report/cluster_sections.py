@@ -15,7 +15,7 @@ from jella.report.summary import UNSTABLE, association_words
 
 #: clusters whose features are listed
 MOST_CARDS = 24
-#: of which so many are unfolded
+#: and how many of them are unfolded
 N_OPEN = 6
 
 

@@ -27,7 +27,7 @@ def write_report(
     title: str | None = None,
     held_out: bool = True,
 ) -> Path:
-    """Write what a fitted model tells of its data into one HTML file, which needs no network to be read.
+    """Write what a fitted model says of its data into one HTML file, which needs no network to be read.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def write_report(
         Of what the report draws: hidden values, restarts, the points shown. That of the model by default, or 0.
     title : str, optional
     held_out : bool, default=True
-        Fit a second model without a tenth of the values, to tell how well they are predicted. False saves that fit.
+        Fit a second model without a tenth of the values, to show how well they are predicted. False saves that fit.
 
     Returns
     -------
