@@ -28,21 +28,21 @@ from result_cells import RATES, SOURCE, arguments, failure, fill, origin, states
 
 import jella
 from jella.datasets import make_incomplete
-from jella.experiments.pipelines import side_by_side
+from jella.experiments.pipelines import all_features
 
 SETTING, LARGEST, OURS = "incomplete-view", "Corel5k", "SparseBDR"
 MOST_FEATURES = {"IterativeImputer": 1000}
 
 
 def mean_fill(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
-    X = side_by_side(views)
+    X = all_features(views)
     return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
 
 
 def knn(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
     from sklearn.impute import KNNImputer
 
-    return KNNImputer().fit_transform(side_by_side(views))
+    return KNNImputer().fit_transform(all_features(views))
 
 
 def iterative(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
@@ -50,15 +50,15 @@ def iterative(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
     from sklearn.impute import IterativeImputer
 
     imputer = IterativeImputer(n_nearest_features=20, max_iter=5, random_state=seed)
-    return imputer.fit_transform(side_by_side(views))
+    return imputer.fit_transform(all_features(views))
 
 
 def rpca(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
-    return side_by_side(jella.RPCA().fit(views).complete(views))
+    return all_features(jella.RPCA().fit(views).complete(views))
 
 
 def sparse_bdr(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
-    return side_by_side(jella.SparseBDR(n_clusters=k, random_state=seed).fit(views).complete(views))
+    return all_features(jella.SparseBDR(n_clusters=k, random_state=seed).fit(views).complete(views))
 
 
 #: cheap ones first
@@ -101,10 +101,10 @@ def compute(cell: dict[str, Any], views: dict[str, Any], k: int) -> dict[str, An
 
 def errors(completed: np.ndarray, views: dict[str, Any], holed: dict[str, Any]) -> dict[str, Any]:
     """RMSE over all missing entries, and by view."""
-    missing = np.isnan(side_by_side(holed))
+    missing = np.isnan(all_features(holed))
     if not np.isfinite(completed[missing]).all():
         raise ValueError("values that are not finite are left")
-    squares = np.where(missing, completed - side_by_side(views), 0.0) ** 2
+    squares = np.where(missing, completed - all_features(views), 0.0) ** 2
     ends = np.cumsum([X.shape[1] for X in views.values()])[:-1]
     parts = zip(views, np.split(squares, ends, axis=1), np.split(missing, ends, axis=1), strict=True)
     by_view = {name: float(np.sqrt(part.sum() / where.sum())) for name, part, where in parts}

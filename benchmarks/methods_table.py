@@ -26,14 +26,14 @@ from result_cells import RATES, SETTINGS, arguments, device_argument, failure, f
 import jella
 from jella.datasets import make_incomplete
 from jella.estimators.on_device import Device, fit_on
-from jella.experiments.pipelines import side_by_side
+from jella.experiments.pipelines import all_features
 from jella.metrics import adjusted_rand, nmi
 
 
 def mean_fill_kmeans(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
-    X = side_by_side(views)
+    X = all_features(views)
     return KMeans(k, n_init=10, random_state=seed).fit_predict(np.where(np.isnan(X), np.nanmean(X, axis=0), X))
 
 
@@ -46,14 +46,14 @@ def neighbour_spectral(X: np.ndarray, k: int, seed: int) -> np.ndarray:
 def knn_spectral(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.impute import KNNImputer
 
-    return neighbour_spectral(KNNImputer().fit_transform(side_by_side(views)), k, seed)
+    return neighbour_spectral(KNNImputer().fit_transform(all_features(views)), k, seed)
 
 
 def knn_spectral_standardised(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.impute import KNNImputer
     from sklearn.preprocessing import StandardScaler
 
-    X = StandardScaler().fit_transform(side_by_side(views))
+    X = StandardScaler().fit_transform(all_features(views))
     return neighbour_spectral(KNNImputer().fit_transform(X), k, seed)
 
 

@@ -13,7 +13,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from jella.datasets import load
-from jella.experiments.protocol import sample_norms, scaled_samples
+from jella.experiments.protocol import norms_per_view, scaled_samples
 from jella.io.stored import giving_arrays
 
 loadmat = giving_arrays(scipy_io.loadmat)
@@ -156,7 +156,7 @@ def _with_missing_rows(X: sparse.csr_array, missing: np.ndarray) -> sparse.csr_a
 
 def unit_samples(views: Views) -> Views:
     """Every sample of every view at unit norm, as in the paper's experiments; empty samples stay zero."""
-    return scaled_samples(views, sample_norms(views))
+    return scaled_samples(views, norms_per_view(views))
 
 
 def _floats(pairs: Any) -> Views:

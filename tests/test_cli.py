@@ -6,11 +6,12 @@ import csv
 import io
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
 import warnings
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -179,6 +180,29 @@ def test_a_sentence_on_a_terminal_has_a_line_of_its_own(tables, tmp_path, monkey
     assert sentence.startswith("jella: ")
 
 
+def test_progress_is_drawn_on_a_terminal_and_written_now_and_then_elsewhere(monkeypatch):
+    from jella.numerics import progress
+
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    shown = {}
+    for stream in (Terminal(), io.StringIO()):
+        with progress.ProgressLine(40, "steps", stream=stream) as line:
+            for number in range(40):
+                clock[0] += 1.0
+                line.step(f"number {number}")
+        shown[stream.isatty()] = stream.getvalue()
+    drawn = shown[True].split("\r\x1b[K")
+    assert drawn[1] == "1 of 40 steps, 39 s left  number 0"
+    assert drawn[-2:] == ["40 of 40 steps, 0 s left  number 39", "40 of 40 steps, 40 s\n"]
+    assert len(drawn) == 1 + 40 + 1
+    assert shown[False].splitlines() == [
+        "15 of 40 steps, 25 s left  number 14",
+        "30 of 40 steps, 10 s left  number 29",
+        "40 of 40 steps, 40 s",
+    ]
+
+
 @pytest.mark.parametrize("kind", ["npz", "mat", "xlsx", "h5mu"])
 def test_views_are_completed_in_the_format_they_came_in(capsys, tmp_path, kind):
     views = make_incomplete({n: X[:40, :9] for n, X in load_digits_views().data.items()}, 0.3, "mcar", random_state=0)
@@ -274,6 +298,7 @@ def test_options_come_from_a_config_file_and_the_command_line_wins(capsys, table
         (("cluster", "DATA", "-o", "OUT", "--method", "pvc"), "pass -k NUMBER"),
         (("cluster", "DATA", "-k", "3", "-o", "OUT", "--method", "irmkmc"), "lacks"),
         (("complete", "DATA", "-o", "OUT", "--method", "ramc"), "expected a method that completes"),
+        (("cluster", "DATA", "-k", "3", "-o", "OUT", "--method", "rpca"), "expected a method that clusters"),
         (("transform", "no.jella", "DATA", "-o", "OUT"), "no.jella"),
         (("report", "DATA"), "expected a folder that"),
         (("cluster", "DATA", "-o", "OUT", "--config", "no.toml"), "no.toml"),
@@ -373,14 +398,20 @@ def test_ctrl_c_saves_what_was_reached(tmp_path):
     words += ["--set", "max_iter=1000000", "--set", "tol=0.0"]
     # what is started in the background of a shell ignores Ctrl-C, and so would its children
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    screen, terminal = os.openpty()
     command = [sys.executable, "-m", "jella", *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True, preexec_fn=heard)
     try:
-        time.sleep(6)
+        shown = b""
+        while b"sweep" not in shown:
+            assert select.select([screen], [], [], 120)[0], shown
+            shown += os.read(screen, 1000)
         process.send_signal(signal.SIGINT)
         text, _ = process.communicate(timeout=120)
     finally:
         process.kill()
+        os.close(screen)
+        os.close(terminal)
     assert process.returncode == 130
     assert "interrupted" in text
     assert (out / "labels.csv").exists()
@@ -424,3 +455,61 @@ def test_every_real_file_opens_or_says_why_not(capsys):
             assert (len(out) > 0) != (len(err.strip().splitlines()) == 1), path
             seen += 1
     assert seen > 10
+
+
+@pytest.fixture
+def readings(monkeypatch):
+    """Counts of the files that were read, and of the containers that were turned into views."""
+    import jella.io
+    from jella.views import read_views
+
+    counts = Counter()
+
+    def counting(function, name):
+        def call(*args, **options):
+            counts[name] += 1
+            return function(*args, **options)
+
+        return call
+
+    monkeypatch.setattr(jella.io, "read", counting(jella.io.read, "files"))
+    plain = read_views.dispatch(object)
+    read_views.register(object, counting(plain, "views"))
+    yield counts
+    read_views.register(object, plain)
+
+
+@pytest.fixture(scope="module")
+def results(tables, tmp_path_factory):
+    """Folders of results: with known classes, and without."""
+    folders = {}
+    for name, data in (("scored", [str(tables)]), ("plain", files(tables))):
+        folders[name] = tmp_path_factory.mktemp("results") / "out"
+        assert main(["cluster", *data, "-k", "4", "-o", str(folders[name]), "--no-report", "--quiet"]) == 0
+    return folders
+
+
+# the data are read once, a fit on hidden values reads what it is given and what it completed
+@pytest.mark.parametrize(
+    ("words", "views"),
+    [
+        ("info DATA", 1),
+        ("cluster DATA -k 4 -o OUT --no-report", 1),
+        ("cluster DATA -k 4 -o OUT", 1 + 2),
+        ("cluster PAIR -k 4 -o OUT --method mvliv --set max_iter=2", 1 + 2),
+        ("complete PAIR -o OUT --no-error", 1),
+        ("complete PAIR -o OUT", 1 + 2),
+        ("transform SCORED DATA -o OUT", 1),
+        ("transform SCORED PIXELS -o OUT", 1),
+        ("report SCORED --to FILE", 1 + 2),
+        ("report PLAIN --to FILE", 1 + 2),
+        ("compare DATA --methods mvliv", 1 + 2),
+        ("compare DATA --methods mvliv sparse-bdr irmkmc --repeats 2", 1 + 2 + 2 * 2),
+    ],
+)
+def test_data_are_read_once(capsys, tables, results, readings, tmp_path, words, views):
+    place = {"DATA": [tables], "PAIR": files(tables), "PIXELS": [tables / "pixels.csv"]}
+    place |= {"SCORED": [results["scored"]], "PLAIN": [results["plain"]]}
+    place |= {"OUT": [tmp_path / "out"], "FILE": [tmp_path / "report.html"]}
+    assert run(capsys, *(part for word in words.split() for part in place.get(word, [word])))[0] == 0
+    assert readings == {"files": 1, "views": views}

@@ -10,7 +10,7 @@ from scipy import sparse
 import jella
 from jella.metrics import rmse
 from jella.numerics.arrays import to_numpy
-from jella.views import read_views, write_views
+from jella.views import fill_in, read_views
 
 N, WIDTHS = 30, (7, 5)
 
@@ -367,7 +367,7 @@ def test_only_the_lacking_samples_of_a_sparse_view_are_estimated(rng):
         return np.full((len(rows), 30), 7.0)
 
     views = read_views([view], [present])
-    (written,) = write_views([view], views, estimate)
+    (written,) = fill_in([view], views, estimate)
     np.testing.assert_array_equal(asked[0], np.flatnonzero(~present))
     np.testing.assert_array_equal(written.toarray()[present], view.toarray()[present])
     assert (written.toarray()[~present] == 7.0).all()

@@ -12,13 +12,13 @@ from jella.experiments.cell import Cell
 from jella.experiments.claims import check_claims
 from jella.experiments.contenders import CONTENDERS
 from jella.experiments.draw import draw
-from jella.experiments.paper import ARTEFACTS, Plan, cells_of
+from jella.experiments.paper import ARTEFACTS, ExperimentPlan, cells_of
 from jella.experiments.published import PRINTED, SOR
 from jella.experiments.results_file import ResultsFile
-from jella.experiments.summary import BY_LABELS, LABEL_FREE, index, summarise
+from jella.experiments.summary import BY_LABELS, LABEL_FREE, index, summary_of
 from jella.experiments.tables import comparison_table, completion_table, escape_latex, long_csv
 
-PLAN = Plan(("Yale",), ("Caltech7",), rates=(0.1, 0.2), repetitions=2, large=(), whole_grid=False)
+PLAN = ExperimentPlan(("Yale",), ("Caltech7",), rates=(0.1, 0.2), repetitions=2, large=(), whole_grid=False)
 LEVEL = {
     "PVC": 0.40,
     "MIC": 0.45,
@@ -80,42 +80,42 @@ def of_pvc(first, second, errors=()):
 
 def test_by_labels_takes_the_combination_with_the_best_mean():
     cells, found = of_pvc((0.5, 0.7), (0.6, 0.4))
-    summary = summarise(cells, found, "nmi", BY_LABELS)
+    summary = summary_of(cells, found, "nmi", BY_LABELS)
     assert summary.values == (0.5, 0.7)
     assert summary.std == pytest.approx(0.2 / math.sqrt(2))  # ddof = 1
-    assert summarise(cells, found, "rmse", BY_LABELS).values == (0.6, 0.4)
+    assert summary_of(cells, found, "rmse", BY_LABELS).values == (0.6, 0.4)
 
 
 def test_label_free_takes_the_lowest_held_out_error_of_every_repetition():
     cells, found = of_pvc((0.5, 0.7), (0.6, 0.4), errors=(0.9, 0.1, 0.2, 0.8))
-    assert summarise(cells, found, "nmi", LABEL_FREE).values == (0.6, 0.7)
+    assert summary_of(cells, found, "nmi", LABEL_FREE).values == (0.6, 0.7)
 
 
 def test_label_free_without_held_out_errors_takes_the_default():
     cells, found = of_pvc((0.5, 0.3), (0.6, 0.4))
-    assert summarise(cells, found, "nmi", LABEL_FREE).values == (0.5, 0.3)
+    assert summary_of(cells, found, "nmi", LABEL_FREE).values == (0.5, 0.3)
 
 
 @pytest.mark.parametrize("rule", [BY_LABELS, LABEL_FREE])
 def test_a_repetition_that_lacks_a_combination_does_not_count(rule):
     cells, found = of_pvc((0.5, 0.9), (0.4, None))
-    assert summarise(cells, found, "nmi", rule).values == (0.5,)
+    assert summary_of(cells, found, "nmi", rule).values == (0.5,)
 
 
 def test_failures_are_kept_and_a_combination_that_always_ran_goes_first():
     cells, found = of_pvc((0.9, "ValueError: no"), (0.4, 0.5))
-    assert summarise(cells, found, "nmi", BY_LABELS).values == (0.4, 0.5)
-    free = summarise(cells, found, "nmi", LABEL_FREE)
+    assert summary_of(cells, found, "nmi", BY_LABELS).values == (0.4, 0.5)
+    free = summary_of(cells, found, "nmi", LABEL_FREE)
     assert (free.values, free.failures) == ((0.9,), ("ValueError: no",))
     cells, found = of_pvc(("ValueError: no",), ("MemoryError: more",))
-    nothing = summarise(cells, found, "nmi", BY_LABELS)
+    nothing = summary_of(cells, found, "nmi", BY_LABELS)
     assert nothing.n == 0
     assert nothing.failures == ("ValueError: no", "MemoryError: more")
 
 
 def test_a_score_that_is_not_a_number_is_a_failure():
     cells, found = of_pvc((math.nan, 0.5), (0.4, 0.4))
-    assert summarise(cells, found, "nmi", BY_LABELS).values == (0.4, 0.4)
+    assert summary_of(cells, found, "nmi", BY_LABELS).values == (0.4, 0.4)
 
 
 def table(found, rule=BY_LABELS):

@@ -16,9 +16,9 @@ import pytest
 from jella.datasets import load_digits_views, make_incomplete
 from jella.experiments import CONTENDERS, Cell, ResultsFile, run
 from jella.experiments.cell import TASKS
-from jella.experiments.paper import ARTEFACTS, QUICK, Plan, cells_of, comparison, embedded
-from jella.experiments.pipelines import side_by_side
-from jella.experiments.protocol import compute, sample_norms, scaled_samples
+from jella.experiments.paper import ARTEFACTS, QUICK, ExperimentPlan, cells_of, comparison, on_digits
+from jella.experiments.pipelines import all_features
+from jella.experiments.protocol import compute_cell, norms_per_view, scaled_samples
 from jella.experiments.results_file import content
 from jella.metrics import adjusted_rand, nmi, rmse
 
@@ -129,8 +129,8 @@ def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path):
 def test_scores_are_means_over_twenty_single_starts():
     views, labels = small("")
     cell = Cell("small", "missing-view", 0.3, 0, "MVL-IV")
-    found = compute(cell, views, labels)
-    unit = scaled_samples(views, sample_norms(views))
+    found = compute_cell(cell, views, labels)
+    unit = scaled_samples(views, norms_per_view(views))
     holed = make_incomplete(unit, 0.3, "missing-view", random_state=cell.seed)
     model = CONTENDERS["MVL-IV"].make(3, cell.seed).fit(holed)
     from sklearn.cluster import KMeans
@@ -148,7 +148,7 @@ def test_errors_of_methods_on_raw_data_are_at_unit_samples_too():
     views, labels = small("")
     big = {name: 100.0 * X for name, X in views.items()}
     cell = Cell("small", "incomplete-view", 0.3, 0, "SparseBDR")
-    assert compute(cell, big, labels)["rmse"] == pytest.approx(compute(cell, views, labels)["rmse"], rel=1e-3)
+    assert compute_cell(cell, big, labels)["rmse"] == pytest.approx(compute_cell(cell, views, labels)["rmse"], rel=1e-3)
 
 
 @pytest.mark.parametrize("scale", ["sample", "standardize"])
@@ -159,15 +159,15 @@ def test_what_users_would_pick_is_what_scikit_learn_does(scale):
 
     views, labels = small("")
     cell = Cell("small", "incomplete-view", 0.2, 0, "KNNImputer + spectral", (("scale", scale),))
-    data = views if scale == "standardize" else scaled_samples(views, sample_norms(views))
-    X = side_by_side(make_incomplete(data, 0.2, "incomplete-view", random_state=cell.seed))
+    data = views if scale == "standardize" else scaled_samples(views, norms_per_view(views))
+    X = all_features(make_incomplete(data, 0.2, "incomplete-view", random_state=cell.seed))
     if scale == "standardize":
         filled = KNNImputer().fit_transform(StandardScaler().fit_transform(X))
         filled = StandardScaler().fit_transform(filled)
     else:
         filled = KNNImputer().fit_transform(X)
     by_hand = SpectralClustering(3, affinity="nearest_neighbors", random_state=cell.seed).fit_predict(filled)
-    assert compute(cell, views, labels)["nmi"] == pytest.approx(nmi(labels, by_hand))
+    assert compute_cell(cell, views, labels)["nmi"] == pytest.approx(nmi(labels, by_hand))
 
 
 @pytest.mark.parametrize("method", list(CONTENDERS))
@@ -175,10 +175,10 @@ def test_every_contender_clusters_and_holds_out_at_its_default(method):
     views, labels = small("")
     contender = CONTENDERS[method]
     cell = Cell("small", "missing-view", 0.3, 0, method, contender.default)
-    assert 0 <= compute(cell, views, labels)["nmi"] <= 1
+    assert 0 <= compute_cell(cell, views, labels)["nmi"] <= 1
     if len(list(contender.combinations())) > 1 and not contender.whole_views:
         held = Cell("small", "missing-view", 0.3, 0, method, contender.default, task="hold-out")
-        assert compute(held, views, labels)["error"] > 0
+        assert compute_cell(held, views, labels)["error"] > 0
 
 
 def test_the_grids_are_the_papers():
@@ -190,9 +190,9 @@ def test_the_grids_are_the_papers():
 
 
 def test_the_plan_is_the_papers():
-    yale = [c for c in comparison(Plan(), "missing-view") if c.dataset == "Yale" and c.task == "cluster"]
+    yale = [c for c in comparison(ExperimentPlan(), "missing-view") if c.dataset == "Yale" and c.task == "cluster"]
     assert len(yale) == 50 * (4 + 3 + 1 + 9 + 9 + 3 + 9 + 2 + 1)
-    corel = [c for c in comparison(Plan(), "missing-view") if c.dataset == "Corel5k" and c.task == "cluster"]
+    corel = [c for c in comparison(ExperimentPlan(), "missing-view") if c.dataset == "Corel5k" and c.task == "cluster"]
     assert {c.rate for c in corel if c.method == "IML-BDR"} == {0.1, 0.3, 0.5}
     assert len([c for c in corel if c.method == "IML-BDR"]) == 3
     assert len([c for c in corel if c.method == "PVC"]) == 4 * 25
@@ -272,7 +272,7 @@ def test_the_command_line_takes_a_device(tmp_path, monkeypatch, capsys):
 
 
 def test_cells_come_repetition_by_repetition_and_once():
-    plan = embedded(QUICK)
+    plan = on_digits(QUICK)
     found = cells_of(ARTEFACTS, plan, lambda name: ("a", "b", "c"))
     assert len(found) == len(set(found))
     assert [cell.repetition for cell in found] == sorted(cell.repetition for cell in found)

@@ -190,7 +190,7 @@ def test_repr_of_a_completion():
     done = jella.complete(named)
     lines = repr(done).splitlines()
     total = sum(done.n_filled.values())
-    assert lines[0] == f"Completion of 90 samples: {total} entries filled"
+    assert lines[0] == f"Completion of 90 samples: {total:,} entries filled"
     for line, (name, X) in zip(lines[2:5], named.items(), strict=True):
         errors = f"{done.error_by_view[name]:.3f}", f"{done.mean_error_by_view[name]:.3f}"
         share = f"{100 * np.isnan(X).mean():.1f}%"

@@ -15,7 +15,7 @@ from scipy import sparse
 import jella
 import jella.readout.scoring
 from jella.numerics.arrays import to_numpy
-from jella.views import Schema, read_views
+from jella.views import ReadOnce, Schema, read_views
 
 N = 24
 
@@ -614,3 +614,29 @@ def test_a_schema_is_what_a_model_remembers():
     assert views.names == ("a", "b")
     assert views[0].X.shape == (3, 7)
     assert not views[0].presence().any()
+
+
+def test_read_once_is_read_as_the_dict_that_it_holds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 5))
+    frames = {
+        "a": pd.DataFrame(X[:9, :3], index=range(9), columns=list("uvw")),
+        "b": pd.DataFrame(X[3:, 3:], index=range(3, 12), columns=list("xy")),
+    }
+    once = ReadOnce(frames)
+    model = jella.MVLIV(n_components=2, max_iter=5, tol=0, random_state=0).fit(once)
+    assert read_views(once, schema=model._schema) is read_views(once)
+    completed, expected = model.complete(once), model.complete(frames)
+    assert isinstance(completed, ReadOnce)
+    assert isinstance(model.bases_, dict)
+    for name in frames:
+        pd.testing.assert_frame_equal(completed[name], expected[name])
+    turned = ReadOnce({"b": frames["b"], "a": frames["a"][["w", "u", "v"]]})
+    for some in (turned, ReadOnce({"a": frames["a"]})):  # columns in another order; a view that is missing
+        np.testing.assert_array_equal(model.transform(some), model.transform(dict(some)))
+        assert read_views(some, schema=model._schema) is read_views(some, schema=model._schema)
+    seen = {"a": np.arange(9) > 0}
+    masked, plain = read_views(once, seen), read_views(frames, seen)
+    assert not masked[0].mask[0, 0]
+    assert all(np.array_equal(one.mask, other.mask) for one, other in zip(masked, plain, strict=True))
+    assert read_views(once)[0].mask[0, 0]  # what was read before stays

@@ -1,4 +1,4 @@
-"""One call from views with holes to clusters, or to completed views, with what helps to judge them."""
+"""One call from incomplete views to clusters, or to completed views, with what helps to judge them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.graphs.spectral import modularity
-from jella.model_selection.against_mean import Errors, errors_against_mean
+from jella.model_selection.against_mean import errors_against_mean
+from jella.model_selection.held_out import Errors
 from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.words import aligned, counted, number, percent, shortened
 from jella.views import is_chunked, read_views
 
 #: cluster sizes that a repr lists
@@ -69,7 +71,7 @@ class Clustering:
         return self.model.complete(self._views, observed=self._observed)
 
     def as_frame(self) -> Any:
-        """A pandas DataFrame with a row for every sample: its cluster and its embedding."""
+        """A pandas DataFrame with one row per sample: its cluster and its embedding."""
         try:
             import pandas as pd
         except ImportError:
@@ -82,19 +84,19 @@ class Clustering:
     def __repr__(self) -> str:
         model, n, names = self.model, self.labels.size, self.model.view_names_in_
         how = "chosen" if model.n_clusters is None else "given"
-        left_out = f", {len(model.dropped_)} without any value left out" if model.dropped_ else ""
+        left_out = f", {len(model.dropped_):,} without any value left out" if model.dropped_ else ""
         widths = model.schema_.n_features
         rows = [("view", "features", "missing", "scaling", "weight")]
         for name, d, scale in zip(names, widths, model.scaling_.scales, strict=True):
-            share = _percent(self.n_missing[name], n * d)
-            rows.append((_short(name), str(d), share, scale.kind, f"{scale.root_weight**2:.2f}"))
+            share = percent(self.n_missing[name], n * d)
+            rows.append((shortened(name, NAME_WIDTH), f"{d:,}", share, scale.kind, f"{scale.root_weight**2:.2f}"))
         return "\n".join(
             [
-                f"Clustering of {n} samples{left_out}: {_counted(self.n_clusters, 'cluster')} ({how})",
+                f"Clustering of {counted(n, 'sample')}{left_out}: {counted(self.n_clusters, 'cluster')} ({how})",
                 f"  sizes       {_largest_first(self.sizes)}",
                 f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)",
                 *_table(rows, "<>><>"),
-                f"  {_counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
+                f"  {counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
             ]
         )
 
@@ -133,20 +135,20 @@ class Completion:
     def __repr__(self) -> str:
         model = self.model
         n, widths = int(model.embedding_.shape[0]), model.schema_.n_features
-        left_out = f", {len(model.dropped_)} without any value left as they are" if model.dropped_ else ""
-        rows = [("view", "filled", "share", "error", "of the mean")]
+        left_out = f", {len(model.dropped_):,} without any value left as they are" if model.dropped_ else ""
+        rows: list[tuple[str, ...]] = [("view", "filled", "share", "error", "of the mean")]
         for name, d in zip(model.view_names_in_, widths, strict=True):
             filled = self.n_filled[name]
-            errors = _decimals(self.error_by_view, name), _decimals(self.mean_error_by_view, name)
-            rows.append((_short(name), str(filled), _percent(filled, n * d), *errors))
+            errors = [None if kind is None else kind[name] for kind in (self.error_by_view, self.mean_error_by_view)]
+            rows.append((shortened(name, NAME_WIDTH), f"{filled:,}", percent(filled, n * d), *map(number, errors)))
         total = sum(self.n_filled.values())
-        last = [("all", str(total), _percent(total, n * sum(widths)), _number(self.error), _number(self.mean_error))]
+        last = ("all", f"{total:,}", percent(total, n * sum(widths)), number(self.error), number(self.mean_error))
         return "\n".join(
             [
-                f"Completion of {n} samples{left_out}: {_counted(total, 'entry', 'entries')} filled",
-                *_table(rows, "<>>>>", last if len(widths) > 1 else []),
+                f"Completion of {counted(n, 'sample')}{left_out}: {counted(total, 'entry', 'entries')} filled",
+                *_table(rows, "<>>>>", [last] if len(widths) > 1 else []),
                 f"  {self._verdict()}",
-                f"  {_counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
+                f"  {counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
             ]
         )
 
@@ -160,7 +162,7 @@ class Completion:
 def cluster(
     views: Any, n_clusters: int | None = None, *, observed: Any = None, random_state: Any = 0, **settings: Any
 ) -> Clustering:
-    """Cluster samples that are described by several views with holes: one call of `jella.SparseBDR`.
+    """Cluster samples that are described by several incomplete views: one call of `jella.SparseBDR`.
 
     Parameters
     ----------
@@ -219,7 +221,7 @@ def cluster(
 def complete(
     views: Any, *, observed: Any = None, random_state: Any = 0, estimate_error: bool = True, **settings: Any
 ) -> Completion:
-    """Fill in what views lack, and estimate the error of that: two fits of `jella.SparseBDR`.
+    """Fill in what views lack, and estimate the error: two fits of `jella.SparseBDR`.
 
     For the estimate a tenth of what was observed is hidden, as the data lack values themselves (`HeldOut`), from a
     second fit.
@@ -253,10 +255,10 @@ def complete(
     >>> done  # doctest: +ELLIPSIS
     Completion of 200 samples: ... entries filled
       view       filled  share  error  of the mean
-      pixels       ...
-      fourier      ...
-      gradients    ...
-      all          ...
+      pixels      ...
+      fourier     ...
+      gradients   ...
+      all         ...
       error on hidden values, in standard deviations of a feature
       ... sweeps, ... s
     """
@@ -301,44 +303,19 @@ def _n_missing(X: Any, observed: Any) -> dict[str, int]:
     return {view.name: view.n_samples * view.n_features - view.n_observed() for view in views}
 
 
-# words and columns of a repr
+# lines of a repr
 
 
 def _table(rows: Sequence[Sequence[str]], sides: str, last: Iterable[Sequence[str]] = ()) -> list[str]:
-    """Aligned lines: a head, rows of which some may be cut, and last rows that are not; a side for every column."""
-    cut = len(rows) - 1 - SHOWN_VIEWS
-    shown = [*rows[: SHOWN_VIEWS + 1], *last]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    lines = [
-        "  " + "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
-        for row in shown
-    ]
-    if cut > 0:
-        lines.insert(SHOWN_VIEWS + 1, f"  … and {_counted(cut, 'more view')}")
+    """Aligned lines: a head, rows of which some may be left out, and last rows that are not."""
+    lines = aligned([*rows[: SHOWN_VIEWS + 1], *last], sides, indent="  ")
+    left_out = len(rows) - 1 - SHOWN_VIEWS
+    if left_out > 0:
+        lines.insert(SHOWN_VIEWS + 1, f"  … and {counted(left_out, 'more view')}")
     return lines
 
 
 def _largest_first(sizes: np.ndarray) -> str:
     ordered = np.sort(sizes)[::-1]
-    more = f" … and {ordered.size - SHOWN_SIZES} more" if ordered.size > SHOWN_SIZES else ""
+    more = f" … and {ordered.size - SHOWN_SIZES:,} more" if ordered.size > SHOWN_SIZES else ""
     return ", ".join(map(str, ordered[:SHOWN_SIZES])) + more
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= NAME_WIDTH else name[: NAME_WIDTH - 1] + "…"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f}%"
-
-
-def _decimals(by_view: dict[str, float] | None, name: str) -> str:
-    return _number(None if by_view is None else by_view[name])
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None or np.isnan(value) else f"{value:.3f}"
-
-
-def _counted(count: int, what: str, several: str | None = None) -> str:
-    return f"{count} {what if count == 1 else several or what + 's'}"

@@ -1,1 +1,1 @@
-"""The command `jella`: one module a command, `main` brings them together."""
+"""The command `jella`: one module per command, which `main` brings together."""

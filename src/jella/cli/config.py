@@ -8,7 +8,7 @@ from typing import Any
 
 
 def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentParser]) -> None:
-    """Make the values of the file named by --config the defaults of the command that was called."""
+    """Make the values of the file that --config names the defaults of the command that was called."""
     path = _path(words)
     command = next((word for word in words if word in commands), None)
     if path is None or command is None:
@@ -44,7 +44,9 @@ def _read(path: str) -> dict[str, Any]:
         try:
             return tomllib.load(file)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"expected a TOML file, got {path!r}, which is none ({error}); mend it") from None
+            raise ValueError(
+                f"expected a TOML file, got {path!r}, which cannot be read ({error}); correct it"
+            ) from None
 
 
 def _dest(name: str) -> str:
@@ -52,7 +54,7 @@ def _dest(name: str) -> str:
 
 
 def _checked(action: argparse.Action, value: Any, path: str) -> Any:
-    """The value as the command line would have made it."""
+    """The value in the type that the command line would give it."""
     if isinstance(action.const, bool):
         if not isinstance(value, bool):
             raise ValueError(
@@ -73,7 +75,11 @@ def _of_type(action: argparse.Action, value: Any, path: str) -> Any:
     try:
         found = action.type(str(value))  # type: ignore[operator]
     except (ValueError, argparse.ArgumentTypeError) as error:
-        raise ValueError(f"expected a value of {action.dest!r} in {path!r}, got {value!r} ({error}); mend it") from None
+        raise ValueError(
+            f"expected a value of {action.dest!r} in {path!r}, got {value!r} ({error}); correct it"
+        ) from None
     if action.choices is not None and found not in action.choices:
-        raise ValueError(f"expected {action.dest!r} among {list(action.choices)} in {path!r}, got {value!r}; mend it")
+        raise ValueError(
+            f"expected {action.dest!r} among {list(action.choices)} in {path!r}, got {value!r}; correct it"
+        )
     return found

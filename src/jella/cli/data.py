@@ -1,16 +1,19 @@
-"""The argument DATA: how files become views, for every command that reads some."""
+"""The argument DATA: how files become views and known classes, for every command that reads some."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from jella.io import Dataset
 
 DATA_HELP = (
     "a file (.npz, .mat, .h5mu, .h5ad, .xlsx, .rda, a table), a folder of tables or of Matrix Market files, or several "
-    "tables (.csv, .tsv, .parquet, .feather), one a view"
+    "tables (.csv, .tsv, .parquet, .feather), one per view"
 )
 
 
@@ -27,7 +30,7 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
         "--non-numeric",
         choices=("error", "drop", "encode"),
         default="error",
-        help="columns that are not numbers: refuse, leave out, or one column a value (default error)",
+        help="columns that are not numbers: refuse, leave out, or make one column per value (default error)",
     )
     group.add_argument(
         "--samples",
@@ -38,12 +41,13 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_data(options: argparse.Namespace) -> Dataset:
-    """What DATA holds."""
+    """The data set of DATA; its views are aligned once, whoever asks for them."""
     from jella.io import read
+    from jella.views import ReadOnce
 
     if not options.data:
         raise ValueError("expected a file or folder with the data, got none; name it after the command")
-    return read(
+    dataset = read(
         options.data if len(options.data) > 1 else options.data[0],
         id_column=options.id_column,
         labels=options.labels,
@@ -51,12 +55,25 @@ def read_data(options: argparse.Namespace) -> Dataset:
         non_numeric=options.non_numeric,
         samples=options.samples,
     )
+    return replace(dataset, views=ReadOnce(dataset.views))
 
 
-def aligned_labels(dataset: Dataset, names: Any, n_samples: int) -> Any:
+def aligned_labels(dataset: Dataset) -> Any:
     """Known classes in the order of the samples of a fit, or None."""
+    from jella.views import read_views
+
     if dataset.labels is None:
         return None
-    if names is not None and hasattr(dataset.labels, "reindex"):
-        return dataset.labels.reindex(names).to_numpy()
-    return dataset.labels if len(dataset.labels) == n_samples else None
+    views = read_views(dataset.views)
+    if views.sample_names is not None and hasattr(dataset.labels, "reindex"):
+        return dataset.labels.reindex(views.sample_names).to_numpy()
+    return dataset.labels if len(dataset.labels) == views.n_samples else None
+
+
+def class_scores(labels: Any, truth: Any) -> dict[str, float]:
+    """Agreement of clusters with known classes, over the samples that have a cluster."""
+    from jella.metrics import adjusted_rand, nmi
+
+    labels = np.asarray(labels)
+    scored = labels >= 0
+    return {"nmi": nmi(truth[scored], labels[scored]), "ari": adjusted_rand(truth[scored], labels[scored])}

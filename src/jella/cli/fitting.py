@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import ast
 import sys
-import time
 import warnings
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from jella.numerics.progress import as_time
+from jella.numerics.progress import StatusLine
+from jella.numerics.words import as_time
 
 if TYPE_CHECKING:
+    from jella.estimators.catalogue import Method
     from jella.estimators.on_device import Device
-
-_QUIET = 0.2  # seconds between two drawings
 
 
 def method_arguments(parser: argparse.ArgumentParser, default: str = "sparse-bdr") -> None:
@@ -35,7 +34,19 @@ def method_arguments(parser: argparse.ArgumentParser, default: str = "sparse-bdr
     )
 
 
-def n_clusters(text: str) -> int | None:
+def clusters_argument(parser: argparse.ArgumentParser) -> None:
+    """-k."""
+    parser.add_argument(
+        "-k",
+        "--clusters",
+        type=_n_clusters,
+        default=None,
+        metavar="K",
+        help="number of clusters, or auto (default auto)",
+    )
+
+
+def _n_clusters(text: str) -> int | None:
     """The value of -k: a number, or None for 'auto'."""
     if text == "auto":
         return None
@@ -48,23 +59,25 @@ def n_clusters(text: str) -> int | None:
     return count
 
 
-def make_model(options: argparse.Namespace, k: int | None = None) -> Any:
-    """The estimator that the options name, unfitted."""
+def chosen_method(options: argparse.Namespace) -> Method:
+    """The method that --method names."""
     from jella.estimators.catalogue import find_method
 
-    method = find_method(options.method)
+    return find_method(options.method)
+
+
+def make_model(options: argparse.Namespace) -> Any:
+    """The estimator that the options name, unfitted."""
+    method = chosen_method(options)
     known = method.kind().get_params()
-    given = {"random_state": options.seed} if "random_state" in known else {}
-    if "n_clusters" in known:
-        if k is None and method.clusters and options.command == "cluster" and not method.can.chooses_n_clusters:
-            raise ValueError(f"expected a number of clusters for {method.command_name}, got auto; pass -k NUMBER")
-        given["n_clusters"] = k
+    own = {"random_state": options.seed, "n_clusters": getattr(options, "clusters", None)}
+    given = {name: value for name, value in own.items() if name in known}
     for text in options.set:
         name, equals, value = text.partition("=")
         if not equals or name not in known:
             raise ValueError(
                 f"expected --set NAME=VALUE with a parameter of {method.name} ({', '.join(sorted(known))}), "
-                f"got {text!r}; mend it"
+                f"got {text!r}; correct it"
             )
         given[name] = _value(value)
     if not options.quiet and "callback" in known:
@@ -73,7 +86,7 @@ def make_model(options: argparse.Namespace, k: int | None = None) -> Any:
 
 
 def chosen_device(options: argparse.Namespace) -> Device | None:
-    """What --device names, refused where it is not there; None without one."""
+    """The device that --device names, refused where the machine has none; None without the option."""
     if options.device is None:
         return None
     from jella.estimators.on_device import Device
@@ -82,14 +95,14 @@ def chosen_device(options: argparse.Namespace) -> Device | None:
 
 
 def fit(model: Any, views: Any, device: Device | None) -> Any:
-    """Fit, on the device where there is one; what the fit warns of is said once, in a line."""
+    """The fitted model, from the device where there is one; each warning of the fit is printed once, on one line."""
     from jella.estimators.on_device import fit_on
 
-    told = getattr(model, "callback", None)
-    line = told if isinstance(told, SweepLine) else nullcontext()
+    callback = getattr(model, "callback", None)
+    line = callback if isinstance(callback, SweepLine) else nullcontext()
     with line, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", module="dask|distributed")  # they speak of themselves, not of the fit
+        warnings.filterwarnings("ignore", module="dask|distributed")  # they are about Dask, not about the fit
         model = fit_on(device, model, views)
     if isinstance(line, SweepLine):
         for warning in {str(one.message) for one in caught}:
@@ -98,37 +111,22 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
     return model
 
 
-class SweepLine:
-    """A callback that says how far a fit is, drawn over itself on a terminal and silent elsewhere."""
-
-    def __init__(self) -> None:
-        self.shown = 0.0
-        self.drawn = False
+class SweepLine(StatusLine):
+    """A callback that says how far a fit is."""
 
     def __enter__(self) -> SweepLine:
         """Say what comes before the first sweep, which may be most of the time."""
-        self._draw("preparing: scales, neighbours, a start")
+        self.show("preparing: scales, neighbours, a start", at_once=True)
         return self
 
     def __call__(self, progress: Any) -> None:
-        """Say which sweep this was; of the last, what comes after it."""
+        """Say which sweep this was; after the last, what follows."""
         if progress.n_iter == progress.max_iter:
-            self._draw("finishing: embedding, labels")
-        elif time.monotonic() - self.shown > _QUIET:
-            left = progress.seconds / progress.n_iter * (progress.max_iter - progress.n_iter)
-            text = f"sweep {progress.n_iter} of at most {progress.max_iter}, objective {progress.objective:.6g}"
-            self._draw(f"{text}, at most {as_time(left)} left")
-
-    def _draw(self, text: str) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
-            self.shown, self.drawn = time.monotonic(), True
-
-    def __exit__(self, *error: object) -> None:
-        """Wipe the line, also before a sentence on what went wrong."""
-        if self.drawn:
-            sys.stderr.write("\r\x1b[K")
+            self.show("finishing: embedding, labels", at_once=True)
+            return
+        left = progress.seconds / progress.n_iter * (progress.max_iter - progress.n_iter)
+        text = f"sweep {progress.n_iter} of at most {progress.max_iter}, objective {progress.objective:.6g}"
+        self.show(f"{text}, at most {as_time(left)} left")
 
 
 def _value(text: str) -> Any:

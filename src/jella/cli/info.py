@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jella.cli.data import data_arguments, read_data
-from jella.cli.words import percent, table
+from jella.numerics.words import aligned, counted, percent
 
 HELP = "views, sizes, what is missing, and which methods can run"
 SHOWN_PATTERNS = 8
@@ -60,7 +60,7 @@ def _describe(view: Any) -> dict[str, Any]:
 
 
 def _patterns(views: Any) -> list[dict[str, Any]]:
-    """Which views samples have, and how many have each combination."""
+    """The combinations of views that samples lack, and the number of samples of each."""
     presence = views.presence()
     counts = Counter(map(tuple, presence.tolist()))
     return [
@@ -77,14 +77,17 @@ def _classes(labels: Any) -> dict[str, int]:
 
 def _text(record: dict[str, Any]) -> str:
     n = record["samples"]
-    lines = [f"{record['data']}: {n} samples{', named' if record['named'] else ''}, {len(record['views'])} views", ""]
+    named = ", named" if record["named"] else ""
+    lines = [f"{record['data']}: {counted(n, 'sample')}{named}, {counted(len(record['views']), 'view')}", ""]
     rows = [("view", "features", "kind", "without it", "missing entries", "minimum", "median", "maximum")]
     for view in record["views"]:
         kind = view["kind"] + (", whole numbers" if view["whole_numbers"] else "")
         missing = percent(view["missing"], view["entries"])
         numbers = (f"{view[name]:.4g}" for name in ("minimum", "median", "maximum"))
-        rows.append((view["name"], str(view["features"]), kind, percent(view["samples_without"], n), missing, *numbers))
-    lines += [*table(rows, "<><>>>>>"), "", *_pattern_lines(record["patterns"])]
+        rows.append(
+            (view["name"], f"{view['features']:,}", kind, percent(view["samples_without"], n), missing, *numbers)
+        )
+    lines += [*aligned(rows, "<><>>>>>"), "", *_pattern_lines(record["patterns"])]
     if record["classes"]:
         shown = ", ".join(f"{name} {count}" for name, count in list(record["classes"].items())[:10])
         more = f" and {len(record['classes']) - 10} more" if len(record["classes"]) > 10 else ""
@@ -101,8 +104,8 @@ def _pattern_lines(patterns: list[dict[str, Any]]) -> list[str]:
     lines = []
     for pattern in patterns[:SHOWN_PATTERNS]:
         what = "lack " + ", ".join(pattern["lacks"]) if pattern["lacks"] else "have every view"
-        lines.append(f"{pattern['samples']:>8d} samples {what}")
+        lines.append(f"{pattern['samples']:>8,d} samples {what}")
     if len(patterns) > SHOWN_PATTERNS:
         rest = sum(pattern["samples"] for pattern in patterns[SHOWN_PATTERNS:])
-        lines.append(f"{rest:>8d} samples with {len(patterns) - SHOWN_PATTERNS} other patterns")
+        lines.append(f"{rest:>8,d} samples with {len(patterns) - SHOWN_PATTERNS} other patterns")
     return lines

@@ -1,6 +1,6 @@
-"""From the words on the command line to a command, and from what goes wrong to a sentence and an exit code.
+"""From the words on the command line to a command, and from an error to a sentence and an exit code.
 
-Exit codes: 0 done, 1 failed for a reason that should not be, 2 wrong input or usage, 130 interrupted.
+Exit codes: 0 done, 1 failed unexpectedly, 2 wrong input or usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.command_line = "jella " + " ".join(_quoted(word) for word in words)
         return _run(options)
     except KeyboardInterrupt:
-        print("jella: interrupted before there was anything to keep", file=sys.stderr)
+        print("jella: interrupted before there were results to keep", file=sys.stderr)
         return INTERRUPTED
     except (ValueError, ImportError, OSError) as error:
         if debug:
@@ -66,11 +66,11 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser, and that of every command."""
+    """The parser of `jella`, and the one of each command."""
     parser = argparse.ArgumentParser(
         prog="jella",
-        description="Multi-view data with holes: what is missing, clusters, completed values, a report to look at.",
-        epilog="jella COMMAND --help tells more. Exit codes: 0 done, 2 wrong input, 130 interrupted, 1 failed.",
+        description="Multi-view data with missing values: what is missing, clusters, completed values, a report.",
+        epilog="jella COMMAND --help says more. Exit codes: 0 done, 2 wrong input, 130 interrupted, 1 failed.",
     )
     parser.add_argument("--version", action="version", version=f"jella {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -1,21 +1,21 @@
-"""The methods there are, and what each can handle."""
+"""All methods, and what each can handle."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from jella.cli.words import table
+from jella.numerics.words import aligned
 
-HELP = "what methods there are, and what each can handle"
+HELP = "all methods, and what each can handle"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """None of its own."""
+    """Nothing of its own."""
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """A line a method."""
+    """One line per method."""
     from jella.estimators.catalogue import methods
 
     def mark(yes: bool) -> str:
@@ -49,6 +49,6 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
                 "holds_pairs": method.can.pairs,
             }
         )
-    lines = table(rows, "<<<<<<<<")
+    lines = aligned(rows, "<<<<<<<<")
     lines += ["", *(f"{m['name']:12s}{m['summary']}." for m in records)]
     return "\n".join(lines), {"methods": records}

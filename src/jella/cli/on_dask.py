@@ -1,8 +1,7 @@
-"""`--dask`: fits of Parquet parts on a cluster, and results that workers write part by part.
+"""`--dask`: fits of Parquet parts on a cluster.
 
 Completed values never come to this process, and labels and embedding only where the method solves samples together
-(SparseBDR). Distributed loads this module in the workers that it
-starts here, and calls `dask_setup` there.
+(SparseBDR). Distributed loads this module in the workers that this process starts, and calls `dask_setup` in them.
 """
 
 from __future__ import annotations
@@ -15,16 +14,15 @@ import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jella.cli.fitting import fit, make_model
+from jella.cli.fitting import chosen_method, fit, make_model
 from jella.cli.output import output_folder
 from jella.cli.words import say
 
 if TYPE_CHECKING:
-    from jella.io.partitions import Partitioned
+    from jella.cli.write_parts import FittedInParts
 
 LOCAL = "local"
 _PATIENCE = 10  # seconds until a scheduler, or its first worker, counts as absent
@@ -56,41 +54,7 @@ def _address(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A model fitted on a cluster, while that is there.
-
-    Attributes
-    ----------
-    model : estimator
-        With lazy embedding and labels.
-    X : dict of str to Dask collection
-    sources : tuple of Partitioned
-        Where the views of X come from.
-    folder : Path
-        For the results.
-    where : dict
-        What run.json tells of the cluster.
-    """
-
-    model: Any
-    X: dict[str, Any]
-    sources: tuple[Partitioned, ...]
-    folder: Path
-    where: dict[str, Any]
-
-    @property
-    def n_samples(self) -> int:
-        """Samples of all views together."""
-        return int(self.model.embedding_.shape[0])
-
-    @property
-    def n_entries(self) -> dict[str, int]:
-        """Entries of every view on all samples."""
-        return {source.name: self.n_samples * len(source.columns) for source in self.sources}
-
-
-def data_name(options: argparse.Namespace) -> str:
+def _data_name(options: argparse.Namespace) -> str:
     """How a summary calls DATA."""
     from jella.io.parquet_files import view_name
 
@@ -98,22 +62,24 @@ def data_name(options: argparse.Namespace) -> str:
 
 
 @contextmanager
-def fitted_on_dask(options: argparse.Namespace, place: Path, k: int | None = None) -> Iterator[Fitted]:
+def fitted_on_dask(options: argparse.Namespace, place: Path) -> Iterator[FittedInParts]:
     """The model that the options name, fitted on the cluster that they name; its folder is put in place at the end."""
+    from jella.cli.write_parts import FittedInParts
     from jella.io.partitions import find_partitions, open_all
     from jella.solve.samples import SamplesLostError
 
     _check(options)
-    model = make_model(options, k)
+    model = make_model(options)
     say(options, "reading")
     sources = find_partitions(options.data if len(options.data) > 1 else options.data[0], id_column=options.id_column)
     try:
         with _quiet(), _connected(options) as client, output_folder(place) as folder:
             _check_shared(client, folder)
-            where = {"where": options.dask, "workers": len(client.nthreads())}
-            say(options, f"fitting on {where['workers']} workers, to be watched at {client.dashboard_link}")
+            workers = len(client.nthreads())
+            say(options, f"fitting on {workers} workers, to be watched at {client.dashboard_link}")
             X = open_all(sources)
-            yield Fitted(fit(model, X, None), X, sources, folder, where)
+            where = {"dask": {"where": options.dask, "workers": workers}}
+            yield FittedInParts(options, fit(model, X, None), folder, _data_name(options), where, X, sources)
     except SamplesLostError as error:
         lost = str(error).partition(": the fit ended")[0]
         raise ValueError(f"expected workers until all is written, got a cluster that was lost: {lost}") from error
@@ -121,7 +87,7 @@ def fitted_on_dask(options: argparse.Namespace, place: Path, k: int | None = Non
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what does not go with --dask, before anything is started."""
-    from jella.estimators.catalogue import find_method, methods
+    from jella.estimators.catalogue import methods
 
     if not options.data:
         raise ValueError("expected Parquet files or folders with the data, got none; name them after the command")
@@ -131,8 +97,8 @@ def _check(options: argparse.Namespace) -> None:
         if getattr(options, name) != default:
             given = name.replace("_", "-")
             raise ValueError(f"expected only --id-column to read Parquet with --dask, got --{given}; leave it out")
-    if not find_method(options.method).kind._takes_chunks:
-        able = ", ".join(method.command_name for method in methods().values() if method.kind._takes_chunks)
+    if chosen_method(options).can.not_in_chunks is not None:
+        able = ", ".join(method.command_name for method in methods().values() if method.can.not_in_chunks is None)
         raise ValueError(
             f"expected a method that takes samples in parts ({able}) with --dask, got {options.method}; leave --method "
             "out for sparse-bdr"
@@ -156,7 +122,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _connected(options: argparse.Namespace) -> AbstractContextManager[Any]:
-    """A client of the cluster; a cluster that was started here ends with it."""
+    """A client of the cluster; a cluster that was started for it ends with it."""
     from jella.io.errors import need
 
     distributed = need("distributed", "dask")
@@ -168,9 +134,9 @@ def _connected(options: argparse.Namespace) -> AbstractContextManager[Any]:
 
 @contextmanager
 def _started(distributed: Any) -> Iterator[Any]:
-    """A client of worker processes on this machine, one a core."""
+    """A client of worker processes on this machine, one per core."""
     with _deaf():
-        # what fails in a task comes here as its error; workers would only log that others are gone when all end
+        # the error of a task is raised in this process; workers would only log that others are gone when all end
         cluster = distributed.LocalCluster(
             threads_per_worker=1, processes=True, silence_logs=logging.CRITICAL, env=_ONE_THREAD, preload=[__name__]
         )
@@ -185,7 +151,7 @@ def _started(distributed: Any) -> Iterator[Any]:
 
 @contextmanager
 def _found(distributed: Any, address: str) -> Iterator[Any]:
-    """A client of a cluster that is there already, and stays."""
+    """A client of a cluster that runs already, and goes on running."""
     with ExitStack() as stack:
         try:
             client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
@@ -200,7 +166,7 @@ def _found(distributed: Any, address: str) -> Iterator[Any]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Ctrl-C is not heard, here and in processes that start: a cluster half started or closed leaves tracebacks."""
+    """Ignore Ctrl-C, also in processes that start: a cluster half started or closed leaves tracebacks."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -209,12 +175,12 @@ def _deaf() -> Iterator[None]:
 
 
 def dask_setup(worker: Any) -> None:
-    """In a worker, also one that starts later: Ctrl-C is for the command, and warnings would be said once a worker."""
+    """Prepare a worker, also one that starts later: Ctrl-C is for the command, warnings would come once per worker."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
-    threadpool_limits(1)  # what was loaded before the environment said so
+    threadpool_limits(1)  # libraries that were loaded before the environment said so
 
 
 def _check_shared(client: Any, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The folder OUT: written beside its place under another name, and put there when it is whole."""
+"""The folder OUT: written beside its place under another name, and moved there when it is complete."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ TABLE_FORMATS = ("csv", "parquet")
 def output_arguments(parser: argparse.ArgumentParser) -> None:
     """-o OUT and what goes into it."""
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", metavar="OUT", help="folder for the results; must not be there yet")
-    group.add_argument("--overwrite", action="store_true", help="replace OUT where it is there")
+    group.add_argument("-o", "--output", metavar="OUT", help="folder for the results; must not exist yet")
+    group.add_argument("--overwrite", action="store_true", help="replace OUT if it exists")
     group.add_argument(
         "--tables", choices=TABLE_FORMATS, default="csv", help="format of labels and embedding (default csv)"
     )
 
 
 def check_output(options: argparse.Namespace) -> Path:
-    """Where OUT is; refused before any work where it must not be written."""
+    """The path of OUT; refused before any work if it must not be written."""
     if not options.output:
         raise ValueError("expected a folder for the results, got none; pass -o OUT")
     place = Path(options.output)
@@ -45,7 +45,7 @@ def check_output(options: argparse.Namespace) -> Path:
 
 @contextmanager
 def output_folder(place: Path) -> Iterator[Path]:
-    """A folder to write into; it becomes `place` when all went well, and leaves nothing when it did not."""
+    """A folder to write into; it becomes `place` at the end, and is removed if something fails."""
     place.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{place.name}-", suffix=".part", dir=place.parent))
     try:
@@ -63,7 +63,7 @@ def output_folder(place: Path) -> Iterator[Path]:
 
 
 def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | np.ndarray], kind: str) -> Path:
-    """Columns of equal length as a table."""
+    """Write columns of equal length as a table; returns its path."""
     path = folder / f"{name}.{kind}"
     if kind == "parquet":
         from jella.io.errors import need
@@ -78,8 +78,18 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | n
     return path
 
 
+def write_embedding(folder: Path, samples: Sequence[Any], model: Any, embedding: Any, kind: str) -> None:
+    """Write the table of the coordinates (n, r) of samples that a model embeds."""
+    from jella.numerics.arrays import to_numpy
+
+    W = np.asarray(to_numpy(embedding))
+    heads = model.get_feature_names_out() if hasattr(model, "get_feature_names_out") else range(W.shape[1])
+    columns = {str(head): W[:, j] for j, head in enumerate(heads)}
+    write_table(folder, "embedding", {"sample": samples, **columns}, kind)
+
+
 def write_run(folder: Path, options: argparse.Namespace, record: Mapping[str, Any]) -> None:
-    """run.json: command, versions, options and summary; what makes a folder one of ours."""
+    """Write run.json: command, versions, options and summary. It marks a folder of results."""
     from jella.experiments.measuring import describe_environment
 
     kept = {

@@ -1,8 +1,8 @@
 """Run the experiments of the JELLA paper and draw its tables and figures.
 
-Data sets are looked for in the folder --data or JELLA_DATA; without any, the digits that come with scikit-learn stand
-in. Every finished cell is kept in OUT/results.jsonl: a run that was stopped goes on where it stopped, and --draw makes
-the outputs again from it.
+Data sets are looked for in the folder --data or JELLA_DATA; if none is found, the digits of scikit-learn take their
+place. Every finished cell is kept in OUT/results.jsonl: a run that was stopped continues where it stopped, and --draw
+makes the outputs again from it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", metavar="FOLDER", help="folder with the data sets (default: JELLA_DATA)")
     parser.add_argument("--sets", nargs="+", metavar="SET", help="only these data sets")
     parser.add_argument("--quick", action="store_true", help="small sets, few repetitions and weights: minutes")
-    parser.add_argument("--draw", action="store_true", help="draw from the results there are, compute nothing")
+    parser.add_argument("--draw", action="store_true", help="draw from the results so far, compute nothing")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cells at a time (default 1)")
     parser.add_argument(
         "--device", metavar="NAME", help="fit on this device with PyTorch what runs there, e.g. cuda (default: NumPy)"

@@ -1,7 +1,7 @@
 """Embed new samples with a saved model, and find their clusters and missing values.
 
-DATA has the views of the fit, or some of them, with the same features. OUT gets the embedding, the clusters where the
-model can tell them, completed/ (the views of DATA), predicted/ (views that DATA lacks) and run.json.
+DATA has the views of the fit, or some of them, with the same features. OUT gets the embedding, the clusters if the
+model has some, completed/ (the views of DATA), predicted/ (views that DATA lacks) and run.json.
 """
 
 from __future__ import annotations
@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from jella.cli.data import data_arguments, read_data
-from jella.cli.output import check_output, output_arguments, output_folder, sample_column, write_run, write_table
+from jella.cli.flow import written_to
+from jella.cli.output import (
+    check_output,
+    output_arguments,
+    output_folder,
+    sample_column,
+    write_embedding,
+    write_run,
+    write_table,
+)
+from jella.cli.report import load_model
 
 HELP = "embedding, clusters and missing values of new samples, from a saved model"
 
@@ -26,9 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Load, read, transform, write."""
-    from jella.cli.report import load_model
     from jella.io import write_views
-    from jella.numerics.arrays import to_numpy
     from jella.views import read_views
 
     place = check_output(options)
@@ -36,21 +44,20 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     if not hasattr(model, "transform"):
         raise ValueError(f"expected a model that embeds new samples, got {type(model).__name__}; fit another method")
     dataset = read_data(options)
-    W = np.asarray(to_numpy(model.transform(dataset.views)))
-    samples = sample_column(read_views(dataset.views, schema=model.schema_).sample_names, len(W))
-    record = {"data": dataset.name, "samples": len(W), "method": type(model).__name__}
+    views = read_views(dataset.views, schema=model.schema_)
+    samples = sample_column(views.sample_names, views.n_samples)
+    record = {"data": dataset.name, "samples": views.n_samples, "method": type(model).__name__}
     with output_folder(place) as folder:
-        columns = {str(head): W[:, j] for j, head in enumerate(model.get_feature_names_out())}
-        write_table(folder, "embedding", {"sample": samples, **columns}, options.tables)
+        write_embedding(folder, samples, model, model.transform(dataset.views), options.tables)
         if hasattr(model, "predict"):
             labels = model.predict(dataset.views)
             write_table(folder, "labels", {"sample": samples, "cluster": labels}, options.tables)
             record["sizes"] = np.bincount(labels[labels >= 0]).tolist()
         if hasattr(model, "complete"):
-            completed = model.complete(dataset.views)
+            completed = dict(model.complete(dataset.views))
             write_views({name: completed.pop(name) for name in dataset.views}, folder / "completed", like=dataset)
             if completed:
                 write_views(completed, folder / "predicted")
         write_run(folder, options, record)
-    written = ", ".join(sorted(path.name for path in place.iterdir()))
-    return f"{len(W)} samples of {dataset.name} by {record['method']}\nwritten to {place}: {written}", record
+    text = f"{record['samples']:,} samples of {record['data']} by {record['method']}"
+    return f"{text}\n{written_to(place)}", record

@@ -3,50 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jella.cli.flow import Fitted, Record
+
 if TYPE_CHECKING:
-    from jella.cli.on_dask import Fitted
+    from jella.io.partitions import Partitioned
 
 
-def write_labels_and_embedding(there: Fitted) -> np.ndarray:
-    """The folders labels and embedding; returns the sizes of the clusters."""
-    import dask.array as da
+@dataclass(eq=False)
+class FittedInParts(Fitted):
+    """A model fitted on a cluster, as long as the cluster runs; its embedding and labels are lazy.
 
-    from jella.distributed.scheduler import compute
+    Attributes
+    ----------
+    X : dict of str to Dask collection
+    sources : tuple of Partitioned
+        Where the views of X come from.
+    """
 
-    model, names = there.model, there.model.sample_names_in_
-    heads = [str(head) for head in model.get_feature_names_out()]
-    writes = [
-        *_rows(there.folder / "labels", model.labels_[:, None], ["cluster"], names),
-        *_rows(there.folder / "embedding", model.embedding_, heads, names),
-    ]
-    counts = da.bincount(model.labels_ + 1, minlength=model.n_clusters + 1)  # samples without any value have -1
-    return np.asarray(compute([counts, *writes])[0][1:])
+    X: dict[str, Any]
+    sources: tuple[Partitioned, ...]
 
+    @property
+    def n_samples(self) -> int:
+        """Number of samples of all views together."""
+        return int(self.model.embedding_.shape[0])
 
-def write_completed(there: Fitted) -> dict[str, int]:
-    """The folder completed, a folder a view; returns how many values of each were missing."""
-    from jella.distributed.scheduler import compute
+    @property
+    def n_entries(self) -> dict[str, int]:
+        """Number of entries of each view on all samples."""
+        return {source.name: self.n_samples * len(source.columns) for source in self.sources}
 
-    completed, writes = there.model.complete(there.X), []
-    for source in there.sources:
-        folder = _made(there.folder / "completed" / source.name)
-        settings = list(source.columns), source.id_column, source.id_is_index
-        writes += [
-            _delayed(_write_view)(part, *settings, str(folder / _part(number)))
-            for number, part in enumerate(_parts(completed[source.name]))
+    def write_labels_and_embedding(self) -> np.ndarray:
+        """Write the folders labels and embedding; returns the sizes of the clusters."""
+        import dask.array as da
+
+        from jella.distributed.scheduler import compute
+
+        model, names = self.model, self.model.sample_names_in_
+        heads = [str(head) for head in model.get_feature_names_out()]
+        writes = [
+            *_rows(self.folder / "labels", model.labels_[:, None], ["cluster"], names),
+            *_rows(self.folder / "embedding", model.embedding_, heads, names),
         ]
-    observed = compute([*(_n_observed(there.X[source.name]) for source in there.sources), *writes])
-    pairs = zip(there.n_entries.items(), observed, strict=False)
-    return {name: entries - int(known) for (name, entries), known in pairs}
+        counts = da.bincount(model.labels_ + 1, minlength=model.n_clusters + 1)  # samples without any value have -1
+        return np.asarray(compute([counts, *writes])[0][1:])
+
+    def write_completed(self) -> dict[str, int]:
+        """Write the folder completed, one folder per view; returns the number of values that each lacked."""
+        from jella.distributed.scheduler import compute
+
+        completed, writes = self.model.complete(self.X), []
+        for source in self.sources:
+            folder = _made(self.folder / "completed" / source.name)
+            settings = list(source.columns), source.id_column, source.id_is_index
+            writes += [
+                _delayed(_write_view)(part, *settings, str(folder / _part(number)))
+                for number, part in enumerate(_parts(completed[source.name]))
+            ]
+        observed = compute([*(_n_observed(self.X[source.name]) for source in self.sources), *writes])
+        pairs = zip(self.n_entries.items(), observed, strict=False)
+        return {name: entries - int(known) for (name, entries), known in pairs}
+
+    def write_model(self) -> None:
+        """Write model.jella, unless the model needs samples that stay in their parts."""
+        if not self.model.readout_.in_memory:
+            self.left_out.append("no model.jella: the model needs the samples of its fit, which stay where they are")
+        else:
+            self.model.save(self.folder / "model.jella")
+
+    def write_report(self) -> None:
+        """Say that there is none."""
+        self.left_out.append("no report.html: it needs the samples in memory")
+
+    def agreement(self) -> Record:
+        """Nothing: Parquet parts come without known classes."""
+        return {}
+
+    def errors(self) -> Record:
+        """Nothing, and say so."""
+        self.left_out.append("no estimate of the error: it needs the samples in memory")
+        return {}
 
 
 def _rows(folder: Path, rows: Any, heads: Sequence[str], names: Any) -> list[Any]:
-    """Writes of a Dask array (n, width) beside the names of its samples, or their positions; a part a chunk."""
+    """Writes of a Dask array (n, width) beside the names of its samples, or their positions; one part per chunk."""
     folder, samples = _made(folder), range(rows.shape[0]) if names is None else names
     stops = np.cumsum(rows.chunks[0]).tolist()
     return [
@@ -107,5 +153,5 @@ def _write_view(view: Any, columns: list[str], id_column: str | None, id_is_inde
 def _write(frame: Any, path: str, index: bool) -> None:
     try:
         frame.to_parquet(path, index=index)
-    except OSError as error:  # elsewhere, one of a worker means that the cluster is lost
+    except OSError as error:  # an OSError of a worker would be taken for a lost cluster
         raise ValueError(f"expected to write {path}, got an error ({error}); make room, or write elsewhere") from None

@@ -18,7 +18,7 @@ from jella.distributed.views import ChunkedViews, as_is
 from jella.readout.base import Readout
 from jella.readout.completion import complete_views
 from jella.readout.neighbours import NeighbourReadout
-from jella.views import Schema, read_views, write_views
+from jella.views import Schema, fill_in, read_views
 from jella.views.frames import is_frame
 from jella.views.read import split
 from jella.views.write import put_back
@@ -75,7 +75,7 @@ def _complete_near(
     W, near, own = rows
     views = read_views(X, masks, schema)
     expected = readout.expect_near(W, near, opened(lenders), own)
-    return write_views(X, views, readout.in_units(views, expected), schema)
+    return fill_in(X, views, readout.in_units(views, expected), schema)
 
 
 def _lazy_frame(parts: tuple[Any, ...], source: Source, v: int) -> Any:

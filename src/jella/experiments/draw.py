@@ -12,7 +12,7 @@ from typing import Any
 from jella.experiments import figures, tables
 from jella.experiments.cell import Cell
 from jella.experiments.claims import claims_page
-from jella.experiments.paper import ARTEFACTS, STUDY_RATE, Plan
+from jella.experiments.paper import ARTEFACTS, STUDY_RATE, ExperimentPlan
 from jella.experiments.published import published_page
 from jella.experiments.results_file import ResultsFile
 from jella.experiments.summary import BY_LABELS, RULES, Found, Place, coverage, index, strategies, summaries
@@ -51,7 +51,7 @@ def draw(
     results: Results | ResultsFile | str | os.PathLike[str],
     folder: str | os.PathLike[str],
     *,
-    plan: Plan,
+    plan: ExperimentPlan,
     view_names: ViewNames,
     note: str = "",
 ) -> list[Path]:
@@ -66,7 +66,7 @@ def draw(
     folder : path
         Made where it is not there. Tables come as .md, .tex and .csv, figures as .png and .svg; `published.md` has
         the paper's printed figures beside ours, `claims.md` a verdict on each claim of the paper.
-    plan : Plan
+    plan : ExperimentPlan
         What was to be run.
     view_names : callable
         From the name of a data set to the names of its views.
@@ -106,7 +106,7 @@ def draw(
     return written
 
 
-def _sheet(name: str, cells: list[Cell], found: Found, folder: Path, plan: Plan, made_with: str) -> _Sheet:
+def _sheet(name: str, cells: list[Cell], found: Found, folder: Path, plan: ExperimentPlan, made_with: str) -> _Sheet:
     spans = coverage((cell for cell in cells if cell.setting != "complete"), found)  # which is run once
     there = {dataset for dataset, (_, most, _) in spans.items() if most}
     parts = [f"{dataset} {_span(*span)}" for dataset, span in spans.items() if dataset in there]
@@ -162,7 +162,7 @@ def _completion(sheet: _Sheet) -> list[Path]:
     return _table_files(sheet, made, ("rmse", "rmse_all", "nmi", "ari"))
 
 
-def _table_files(sheet: _Sheet, made: Sequence[tables.Table], scores: Sequence[str]) -> list[Path]:
+def _table_files(sheet: _Sheet, made: Sequence[tables.ResultTable], scores: Sequence[str]) -> list[Path]:
     measured = [
         (place, rule, score, summary)
         for rule, score in product(RULES, scores)
@@ -185,7 +185,7 @@ def _sor(sheet: _Sheet) -> list[Path]:
     return _write_tables(sheet, [tables.sor_table(sheet.cells, sheet.found, sheet.caption(title))], measured)
 
 
-def _write_tables(sheet: _Sheet, made: Sequence[tables.Table], measured: Iterable[tables.Measured]) -> list[Path]:
+def _write_tables(sheet: _Sheet, made: Sequence[tables.ResultTable], measured: Iterable[tables.Measured]) -> list[Path]:
     return [
         sheet.write("md", "\n".join(table.markdown() for table in made)),
         sheet.write("tex", "\n".join(table.latex() for table in made)),

@@ -20,7 +20,7 @@ STUDY_WEIGHTS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExperimentPlan:
     """How much of the paper's experiments to run, and on what.
 
     Parameters
@@ -44,7 +44,7 @@ class Plan:
     large: tuple[str, ...] = ("Corel5k", "PIE")
     whole_grid: bool = True
 
-    def only(self, found: Iterable[str]) -> Plan:
+    def only(self, found: Iterable[str]) -> ExperimentPlan:
         """The plan on the data sets that were found."""
         there = set(found)
         return replace(
@@ -94,7 +94,7 @@ def _few(rates: Sequence[float]) -> Sequence[float]:
     return rates[:: max(1, (len(rates) - 1) // 2)]
 
 
-QUICK = Plan(
+QUICK = ExperimentPlan(
     missing_view=("MSRC-v1", "Yale"),
     incomplete_view=("Caltech7",),
     rates=(0.1, 0.5),
@@ -104,12 +104,12 @@ QUICK = Plan(
 )
 
 
-def embedded(plan: Plan) -> Plan:
+def on_digits(plan: ExperimentPlan) -> ExperimentPlan:
     """The plan on digits that come with scikit-learn."""
     return replace(plan, missing_view=("digits-150",), incomplete_view=("digits-150",))
 
 
-def of_method(plan: Plan, dataset: str, setting: str, method: str, rates: Sequence[float]) -> Iterator[Cell]:
+def of_method(plan: ExperimentPlan, dataset: str, setting: str, method: str, rates: Sequence[float]) -> Iterator[Cell]:
     """Every combination of a method's weights with its label-free error, on every draw of holes."""
     contender = CONTENDERS[method]
     chosen = plan.combinations(contender)
@@ -123,7 +123,7 @@ def of_method(plan: Plan, dataset: str, setting: str, method: str, rates: Sequen
                 yield replace(cell, task="hold-out")
 
 
-def comparison(plan: Plan, setting: str) -> Iterator[Cell]:
+def comparison(plan: ExperimentPlan, setting: str) -> Iterator[Cell]:
     """Tables of NMI and AdjRI (incomplete-view), and the curves of the missing-view setting."""
     whole = setting == "missing-view"
     for dataset in plan.missing_view if whole else plan.incomplete_view:
@@ -131,7 +131,7 @@ def comparison(plan: Plan, setting: str) -> Iterator[Cell]:
             yield from of_method(plan, dataset, setting, method, plan.rates)
 
 
-def completion(plan: Plan) -> Iterator[Cell]:
+def completion(plan: ExperimentPlan) -> Iterator[Cell]:
     """RMSE and clusters of completion methods against IML-BDR, complete data among the rates."""
     for dataset in plan.incomplete_view:
         for method in COMPLETION_METHODS:
@@ -140,7 +140,7 @@ def completion(plan: Plan) -> Iterator[Cell]:
                 yield Cell(dataset, "complete", 0.0, 0, method, parameters)
 
 
-def weights_study(plan: Plan) -> Iterator[Cell]:
+def weights_study(plan: ExperimentPlan) -> Iterator[Cell]:
     """IML-BDR over five values each of alpha and gamma."""
     values = STUDY_WEIGHTS if plan.whole_grid else STUDY_WEIGHTS[::2]
     for dataset in plan.missing_view:
@@ -152,7 +152,7 @@ def weights_study(plan: Plan) -> Iterator[Cell]:
                         yield Cell(dataset, "missing-view", STUDY_RATE, repetition, "IML-BDR", weights)
 
 
-def views_study(plan: Plan, view_names: Callable[[str], Sequence[str]]) -> Iterator[Cell]:
+def views_study(plan: ExperimentPlan, view_names: Callable[[str], Sequence[str]]) -> Iterator[Cell]:
     """IML-BDR on every pair of views beside all views, where there are three."""
     for dataset, setting in plan.settings():
         names = view_names(dataset)
@@ -165,7 +165,7 @@ def views_study(plan: Plan, view_names: Callable[[str], Sequence[str]]) -> Itera
                     yield replace(cell, views=pair)
 
 
-def convergence(plan: Plan) -> Iterator[Cell]:
+def convergence(plan: ExperimentPlan) -> Iterator[Cell]:
     """The objective of IML-BDR sweep by sweep, basic against SOR."""
     for dataset, setting in plan.settings():
         if dataset not in plan.large:
@@ -175,7 +175,7 @@ def convergence(plan: Plan) -> Iterator[Cell]:
                     yield Cell(dataset, setting, STUDY_RATE, repetition, "IML-BDR", parameters, task="converge")
 
 
-ARTEFACTS: dict[str, Callable[[Plan, Any], Iterator[Cell]]] = {
+ARTEFACTS: dict[str, Callable[[ExperimentPlan, Any], Iterator[Cell]]] = {
     "table-nmi": lambda plan, view_names: comparison(plan, "incomplete-view"),
     "table-adjri": lambda plan, view_names: comparison(plan, "incomplete-view"),
     "table-completion": lambda plan, view_names: completion(plan),
@@ -187,7 +187,7 @@ ARTEFACTS: dict[str, Callable[[Plan, Any], Iterator[Cell]]] = {
 }
 
 
-def cells_of(names: Iterable[str], plan: Plan, view_names: Callable[[str], Sequence[str]]) -> list[Cell]:
+def cells_of(names: Iterable[str], plan: ExperimentPlan, view_names: Callable[[str], Sequence[str]]) -> list[Cell]:
     """All cells of some artefacts, each once, repetition by repetition, so that what is finished is of use early."""
     found = dict.fromkeys(cell for name in names for cell in ARTEFACTS[name](plan, view_names))
     return sorted(found, key=lambda cell: (cell.dataset in plan.large, cell.repetition))

@@ -8,10 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-Views = dict[str, Any]
 
-
-def side_by_side(views: Views) -> np.ndarray:
+def all_features(views: dict[str, Any]) -> np.ndarray:
     """All features in one dense array."""
     return np.hstack([X.toarray() if sparse.issparse(X) else np.asarray(X) for X in views.values()])
 
@@ -23,14 +21,14 @@ class CompleteThenCluster(BaseEstimator):
         self.completion = completion
         self.clusterer = clusterer
 
-    def fit(self, views: Views) -> CompleteThenCluster:
+    def fit(self, views: dict[str, Any]) -> CompleteThenCluster:
         """Find completed_ and labels_."""
         lacking = any(np.isnan(X.data if sparse.issparse(X) else X).any() for X in views.values())
         self.completed_ = self.completion.fit(views).complete(views) if lacking else views
         self.labels_ = self.clusterer.fit_predict(self.completed_)
         return self
 
-    def complete(self, views: Views) -> Views:
+    def complete(self, views: dict[str, Any]) -> dict[str, Any]:
         """The completed views of the fit."""
         return self.completed_
 
@@ -41,16 +39,16 @@ class NeighbourImputer(BaseEstimator):
     def __init__(self, scale: str) -> None:
         self.scale = scale
 
-    def fit(self, views: Views) -> NeighbourImputer:
+    def fit(self, views: dict[str, Any]) -> NeighbourImputer:
         """Nothing to learn before the data are completed."""
         return self
 
-    def complete(self, views: Views) -> Views:
+    def complete(self, views: dict[str, Any]) -> dict[str, Any]:
         """Missing values from the nearest rows that have them."""
         from sklearn.impute import KNNImputer
         from sklearn.preprocessing import StandardScaler
 
-        X = side_by_side(views)
+        X = all_features(views)
         standardises = self.scale == "standardize"
         scaler = StandardScaler(with_mean=standardises, with_std=standardises).fit(X)
         filled = KNNImputer(keep_empty_features=True).fit_transform(scaler.transform(X))
@@ -66,12 +64,12 @@ class NeighbourSpectral(BaseEstimator):
         self.scale = scale
         self.random_state = random_state
 
-    def fit_predict(self, views: Views) -> np.ndarray:
+    def fit_predict(self, views: dict[str, Any]) -> np.ndarray:
         """Labels of the rows."""
         from sklearn.cluster import SpectralClustering
         from sklearn.preprocessing import StandardScaler
 
-        X = side_by_side(views)
+        X = all_features(views)
         if self.scale == "standardize":
             X = StandardScaler().fit_transform(X)
         model = SpectralClustering(self.n_clusters, affinity="nearest_neighbors", random_state=self.random_state)

@@ -17,11 +17,10 @@ from jella.model_selection import HeldOut, held_out_error
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
 
-Views = dict[str, Any]
 N_KMEANS = 20
 
 
-def compute(cell: Cell, views: Mapping[str, Any], labels: Any, device: Device | None = None) -> dict[str, Any]:
+def compute_cell(cell: Cell, views: Mapping[str, Any], labels: Any, device: Device | None = None) -> dict[str, Any]:
     """What the cell asks for.
 
     Parameters
@@ -41,7 +40,7 @@ def compute(cell: Cell, views: Mapping[str, Any], labels: Any, device: Device | 
     """
     contender = CONTENDERS[cell.method]
     chosen = {name: views[name] for name in (cell.views or views)}
-    norms = sample_norms(chosen)
+    norms = norms_per_view(chosen)
     raw = contender.raw(dict(cell.parameters))
     true = chosen if raw else scaled_samples(chosen, norms)
     holed = true
@@ -83,7 +82,7 @@ def scores(model: Any, contender: Contender, labels: Any, seed: int) -> dict[str
     return out if result is None else out | {"n_iter": result.n_iter, "stopped_by": result.stop_reason}
 
 
-def sample_norms(views: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def norms_per_view(views: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Norm of every sample in every view, (n,); 1 for empty samples."""
     norms = {}
     for name, X in views.items():
@@ -93,7 +92,7 @@ def sample_norms(views: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return norms
 
 
-def scaled_samples(views: Mapping[str, Any], norms: Mapping[str, np.ndarray]) -> Views:
+def scaled_samples(views: Mapping[str, Any], norms: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Every sample divided by its norm."""
     return {
         name: sparse.csr_array(sparse.diags_array(1.0 / norms[name]) @ X)
@@ -103,7 +102,7 @@ def scaled_samples(views: Mapping[str, Any], norms: Mapping[str, np.ndarray]) ->
     }
 
 
-def _errors(true: Views, completed: Views, holed: Views) -> dict[str, float]:
+def _errors(true: dict[str, Any], completed: dict[str, Any], holed: dict[str, Any]) -> dict[str, float]:
     """RMSE over the entries that were missing, and over all."""
     missing = {name: np.isnan(_dense(X)) for name, X in holed.items()}
     return {"rmse": rmse(true, completed, missing=missing), "rmse_all": rmse(true, completed)}

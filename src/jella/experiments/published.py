@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jella.experiments.cell import Cell
 from jella.experiments.summary import BY_LABELS, NOTHING, RULES, Found, Place, Summary, strategies, summaries
-from jella.experiments.tables import ABSENT, DIGITS, HEADS, Column, Entry, Table
+from jella.experiments.tables import ABSENT, DIGITS, HEADS, Column, ResultTable, TableEntry
 
 
 class Printed(NamedTuple):
@@ -165,12 +165,12 @@ def _pairs(title: str, columns: list[tuple[str, str]], ours: Mapping[str, Mappin
         rows.append(((dataset, f"{rate:g}"), tuple(entries)))
     single = len({score for _, score in columns}) == 1
     heads = tuple(Column(method) if single else Column(HEADS[score], over=method) for method, score in columns)
-    return Table(title, ("Datasets", "m"), heads, tuple(rows)).markdown() if rows else ""
+    return ResultTable(title, ("Datasets", "m"), heads, tuple(rows)).markdown() if rows else ""
 
 
-def _pair(ours: Summary, theirs: Printed | None, digits: int) -> Entry:
+def _pair(ours: Summary, theirs: Printed | None, digits: int) -> TableEntry:
     shown = f"{ours.mean:.{digits}f}" if ours.n else ABSENT
-    return Entry(f"{shown} / {theirs.mean:.{digits}f}" if theirs else shown)
+    return TableEntry(f"{shown} / {theirs.mean:.{digits}f}" if theirs else shown)
 
 
 def _sor(cells: Sequence[Cell], found: Found) -> str:
@@ -179,8 +179,8 @@ def _sor(cells: Sequence[Cell], found: Found) -> str:
         (
             (dataset, strategy),
             (
-                Entry(f"{seconds[dataset, strategy].mean:.2f} / {took:.2f}"),
-                Entry(f"{sweeps[dataset, strategy].mean:.0f} / {n}"),
+                TableEntry(f"{seconds[dataset, strategy].mean:.2f} / {took:.2f}"),
+                TableEntry(f"{sweeps[dataset, strategy].mean:.0f} / {n}"),
             ),
         )
         for (dataset, strategy), (took, n) in SOR.items()
@@ -188,7 +188,7 @@ def _sor(cells: Sequence[Cell], found: Found) -> str:
     ]
     title = "## Basic and SOR\n\nSeconds are of other machines; ours are at default weights."
     return (
-        Table(title, ("Datasets", "strategy"), (Column("seconds"), Column("sweeps")), tuple(rows)).markdown()
+        ResultTable(title, ("Datasets", "strategy"), (Column("seconds"), Column("sweeps")), tuple(rows)).markdown()
         if rows
         else ""
     )

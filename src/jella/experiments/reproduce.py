@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jella.estimators.on_device import Device
 from jella.experiments.draw import draw
-from jella.experiments.paper import ARTEFACTS, QUICK, Plan, cells_of, embedded
+from jella.experiments.paper import ARTEFACTS, QUICK, ExperimentPlan, cells_of, on_digits
 from jella.experiments.runner import load_dataset, run
 
 
@@ -57,7 +57,7 @@ def reproduce(
     Reproduced
     """
     wanted = _known(names)
-    found = look_for(QUICK if quick else Plan(), data, sets)
+    found = look_for(QUICK if quick else ExperimentPlan(), data, sets)
     load = partial(load_dataset, folder=None if data is None else os.fspath(data))
 
     def view_names(name: str) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class Reproduced:
 
     Attributes
     ----------
-    plan : Plan
+    plan : ExperimentPlan
     missing : dict of name to str
         Data sets of the paper that are not there, and why.
     notes : tuple of str
@@ -85,21 +85,23 @@ class Reproduced:
     written : tuple of paths
     """
 
-    plan: Plan
+    plan: ExperimentPlan
     missing: dict[str, str]
     notes: tuple[str, ...]
     written: tuple[Path, ...] = ()
 
 
-def look_for(plan: Plan, data: str | os.PathLike[str] | None, sets: Iterable[str] | None = None) -> Reproduced:
-    """The plan on the data sets that are there; on the embedded digits where none is.
+def look_for(
+    plan: ExperimentPlan, data: str | os.PathLike[str] | None, sets: Iterable[str] | None = None
+) -> Reproduced:
+    """The plan on the data sets that are there; on the digits of scikit-learn where none is.
 
     All sets of the paper are looked for, also those that the plan leaves out.
     """
     from jella.datasets import load
     from jella.io import DataError
 
-    paper = Plan().datasets
+    paper = ExperimentPlan().datasets
     wanted = list(paper if sets is None else dict.fromkeys(sets))
     unknown = [name for name in wanted if name not in paper]
     if unknown:
@@ -115,7 +117,7 @@ def look_for(plan: Plan, data: str | os.PathLike[str] | None, sets: Iterable[str
         raise ValueError(next(iter(missing.values())))
     runs = plan.only(there)
     notes += [f"{name}: left out by --quick" for name in there if name not in runs.datasets]
-    return Reproduced(runs if runs.datasets else embedded(plan), missing, tuple(notes))
+    return Reproduced(runs if runs.datasets else on_digits(plan), missing, tuple(notes))
 
 
 def _known(names: Iterable[str]) -> list[str]:

@@ -15,7 +15,7 @@ from jella.estimators.on_device import Device
 from jella.experiments.cell import Cell
 from jella.experiments.contenders import CONTENDERS
 from jella.experiments.measuring import describe_environment, forget_peak_memory, peak_memory
-from jella.experiments.protocol import compute
+from jella.experiments.protocol import compute_cell
 from jella.experiments.results_file import ResultsFile
 from jella.numerics.progress import ProgressLine
 
@@ -88,7 +88,7 @@ def run(
 
 @lru_cache(maxsize=2)
 def load_dataset(name: str, folder: str | None = None) -> tuple[Mapping[str, Any], Any]:
-    """Views and labels of a data set, read once a process; 'digits-150' are the first 150 of the embedded digits."""
+    """Views and labels of a data set, read once per process; 'digits-150' are the first 150 of the embedded digits."""
     from jella import datasets
 
     base, _, first = name.partition("-") if name.startswith("digits") else (name, "", "")
@@ -105,7 +105,7 @@ def measure(cell: Cell, load: Load, device: Device | None = None) -> dict[str, A
         started, cpu = time.perf_counter(), time.process_time()
         try:
             views, labels = load(cell.dataset)
-            found = compute(cell, views, labels, device)
+            found = compute_cell(cell, views, labels, device)
         except Exception as error:  # a failure is a result, and shown
             found = {"failed": f"{type(error).__name__}: {error}"}
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu

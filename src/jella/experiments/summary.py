@@ -98,10 +98,10 @@ def titles(places: Iterable[Cell | Place]) -> dict[tuple[str, str], str]:
 
 def summaries(cells: Iterable[Cell], found: Found, score: str, rule: str) -> dict[Place, Summary]:
     """The score of every place by one rule."""
-    return {place: summarise(group, found, score, rule) for place, group in by_place(cells).items()}
+    return {place: summary_of(group, found, score, rule) for place, group in by_place(cells).items()}
 
 
-def summarise(cells: Iterable[Cell], found: Found, score: str, rule: str) -> Summary:
+def summary_of(cells: Iterable[Cell], found: Found, score: str, rule: str) -> Summary:
     """The score of one place.
 
     A repetition counts once all of its combinations of weights are there, finished or failed, so that a half-finished

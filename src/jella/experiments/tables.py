@@ -43,7 +43,7 @@ _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """A figure with what stands in brackets, or the short reason why there is none; `note` becomes a footnote."""
 
     figure: str
@@ -62,7 +62,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """What a table says, before it is Markdown or LaTeX.
 
     Parameters
@@ -76,7 +76,8 @@ class Table:
 
     Examples
     --------
-    >>> table = Table("Example.", ("m",), (Column("PVC"),), ((("0.1",), (Entry("0.5", "(0.1)", best=True),)),))
+    >>> row = ("0.1",), (TableEntry("0.5", "(0.1)", best=True),)
+    >>> table = ResultTable("Example.", ("m",), (Column("PVC"),), (row,))
     >>> print(table.markdown().splitlines()[-1])
     | 0.1 | **0.5**(0.1) |
     """
@@ -84,7 +85,7 @@ class Table:
     caption: str
     corner: tuple[str, ...]
     columns: tuple[Column, ...]
-    rows: tuple[tuple[tuple[str, ...], tuple[Entry, ...]], ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[TableEntry, ...]], ...]
 
     @property
     def notes(self) -> list[str]:
@@ -99,7 +100,7 @@ class Table:
             pairs = zip(self.columns, entries, strict=True)
             return [*names, *(part for column, text in pairs for part in (["‖", text] if column.ruled else [text]))]
 
-        def text(entry: Entry) -> str:
+        def text(entry: TableEntry) -> str:
             figure = f"**{entry.figure}**" if entry.best else entry.figure
             return figure + entry.bracket + (f" [{notes.index(entry.note) + 1}]" if entry.note else "")
 
@@ -153,7 +154,7 @@ class Table:
                 lines.append(" & ".join(texts) + rf" \\ {rule}")
         return lines
 
-    def _latex_entry(self, entry: Entry) -> str:
+    def _latex_entry(self, entry: TableEntry) -> str:
         figure = escape_latex(entry.figure)
         mark = f"$^{{{self.notes.index(entry.note) + 1}}}$" if entry.note else ""
         return (f"\\textbf{{{figure}}}" if entry.best else figure) + escape_latex(entry.bracket) + mark
@@ -196,17 +197,21 @@ def long_csv(measured: Iterable[Measured]) -> str:
     return out.getvalue()
 
 
-def entry_of(summary: Summary, digits: int) -> Entry:
+def entry_of(summary: Summary, digits: int) -> TableEntry:
     """Mean and deviation, or the kind of failure, with the messages as a note."""
     messages = "; ".join(dict.fromkeys(" ".join(message.split()) for message in summary.failures))
     if not summary.n:
-        return Entry(messages.partition(":")[0], note=f"No repetition ran. {messages}") if messages else Entry(ABSENT)
+        return (
+            TableEntry(messages.partition(":")[0], note=f"No repetition ran. {messages}")
+            if messages
+            else TableEntry(ABSENT)
+        )
     total = summary.n + len(summary.failures)
     note = f"{len(summary.failures)} of {total} repetitions failed. {messages}" if messages else ""
-    return Entry(f"{summary.mean:.{digits}f}", f"({summary.std:.{digits}f})" if summary.n > 1 else "", note=note)
+    return TableEntry(f"{summary.mean:.{digits}f}", f"({summary.std:.{digits}f})" if summary.n > 1 else "", note=note)
 
 
-def compared(summaries_: Sequence[Summary], score: str) -> list[Entry]:
+def compared(summaries_: Sequence[Summary], score: str) -> list[TableEntry]:
     """Entries of one score in a row, the best marked; figures that print alike are equally good."""
     entries = [entry_of(summary, DIGITS[score]) for summary in summaries_]
     there = [float(entry.figure) for entry, one in zip(entries, summaries_, strict=True) if one.n]
@@ -217,7 +222,7 @@ def compared(summaries_: Sequence[Summary], score: str) -> list[Entry]:
     ]
 
 
-def comparison_table(cells: Iterable[Cell], found: Found, score: str, rule: str, caption: str) -> Table:
+def comparison_table(cells: Iterable[Cell], found: Found, score: str, rule: str, caption: str) -> ResultTable:
     """Data sets and rates down, the methods of the incomplete-view setting across."""
     there = summaries(cells, found, score, rule)
     columns = tuple(Column(name, ruled=name == BESIDE[0]) for name in INCOMPLETE_VIEW_METHODS)
@@ -225,10 +230,10 @@ def comparison_table(cells: Iterable[Cell], found: Found, score: str, rule: str,
     for dataset, setting, rate in _row_places(there):
         found_here = [there.get(Place(dataset, setting, rate, name), NOTHING) for name in INCOMPLETE_VIEW_METHODS]
         rows.append(((dataset, f"{rate:g}"), tuple(compared(found_here, score))))
-    return Table(caption, ("Datasets", "m"), columns, tuple(rows))
+    return ResultTable(caption, ("Datasets", "m"), columns, tuple(rows))
 
 
-def completion_table(cells: Iterable[Cell], found: Found, rule: str, caption: str) -> Table:
+def completion_table(cells: Iterable[Cell], found: Found, rule: str, caption: str) -> ResultTable:
     """RMSE, NMI and AdjRI of the completion methods, IML-BDR and the others."""
     scores, cells = ("rmse", "nmi", "ari"), list(cells)
     there = {score: summaries(cells, found, score, rule) for score in scores}
@@ -245,7 +250,7 @@ def completion_table(cells: Iterable[Cell], found: Found, rule: str, caption: st
         ]
         entries = tuple(entry for of_method in zip(*by_score, strict=True) for entry in of_method)
         rows.append(((dataset, f"{rate:g}"), entries))
-    return Table(caption, ("Datasets", "m"), columns, tuple(rows))
+    return ResultTable(caption, ("Datasets", "m"), columns, tuple(rows))
 
 
 def _row_places(there: Mapping[Place, Summary]) -> list[tuple[str, str, float]]:
@@ -254,7 +259,7 @@ def _row_places(there: Mapping[Place, Summary]) -> list[tuple[str, str, float]]:
     return sorted({place[:3] for place in there}, key=lambda row: (order.index(row[0]), row[2]))
 
 
-def sor_table(cells: Iterable[Cell], found: Found, caption: str) -> Table:
+def sor_table(cells: Iterable[Cell], found: Found, caption: str) -> ResultTable:
     """Seconds, iterations and last objective of the two strategies."""
     cells = list(cells)
     seconds, sweeps, last = (strategies(cells, found, score) for score in ("fit_seconds", "n_iter", "objective"))
@@ -264,12 +269,12 @@ def sor_table(cells: Iterable[Cell], found: Found, caption: str) -> Table:
     )
     rows = []
     for strategy in STRATEGIES.values():
-        entries: list[Entry] = []
+        entries: list[TableEntry] = []
         for dataset in datasets:
             took = entry_of(seconds[dataset, strategy], 3)
             ran = seconds[dataset, strategy].n
             bracket = f" ({sweeps[dataset, strategy].mean:.0f})" if ran else ""
             objective = f"{last[dataset, strategy].mean:.4f}" if ran else ABSENT
-            entries += [replace(took, bracket=bracket), Entry(objective)]
+            entries += [replace(took, bracket=bracket), TableEntry(objective)]
         rows.append(((strategy,), tuple(entries)))
-    return Table(caption, ("Strategy",), columns, tuple(rows))
+    return ResultTable(caption, ("Strategy",), columns, tuple(rows))

@@ -25,7 +25,7 @@ def read_h5mu(path: Path, options: Options) -> Dataset:
     stored = load_annotated(path)
     parts = {str(name): part for name, part in stored.mod.items()}
     if not parts:
-        raise DataError(f"expected modalities in {path.name}, got none; store one a view")
+        raise DataError(f"expected modalities in {path.name}, got none; store one per view")
     labels, notes = _labels([stored.obs, *(part.obs for part in parts.values())], options, path)
     return Dataset(path.stem, {name: _view(part, name) for name, part in parts.items()}, labels, notes=notes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Source:
+class Origin:
     """Where a data set came from, and how it was read."""
 
     path: Path | tuple[Path, ...]
@@ -45,7 +46,7 @@ class Dataset:
     labels : 1-D array, Series indexed by sample name, or None
     notes : tuple of str
         One sentence for each decision.
-    source : Source or None
+    source : Origin or None
         What `write_views` needs to know of the files.
 
     Examples
@@ -60,10 +61,10 @@ class Dataset:
     """
 
     name: str
-    views: dict[str, Any]
+    views: Mapping[str, Any]
     labels: Any = None
     notes: tuple[str, ...] = field(default=(), kw_only=True)
-    source: Source | None = field(default=None, kw_only=True)
+    source: Origin | None = field(default=None, kw_only=True)
 
     @property
     def sample_names(self) -> Any:

@@ -45,10 +45,10 @@ def read_delimited(path: Path, options: Options) -> Table:
     candidate = None if ids is not None else _id_candidate(text, options)
     data = {j: _column(cells, missing, as_text=j == candidate) for j, cells in enumerate(columns)}
     frame = pd.DataFrame(data, index=ids)
-    return Table(path.stem, frame.set_axis(column_names(text), axis=1))
+    return Table(path.stem, frame.set_axis(unique_heads(text), axis=1))
 
 
-def column_names(text: TextTable) -> list[str]:
+def unique_heads(text: TextTable) -> list[str]:
     """Names of the columns: a second 'a' is called 'a.1', and columns without a header are counted from 0."""
     if text.header is None:
         return [str(j) for j in range(len(text.rows[0]))]

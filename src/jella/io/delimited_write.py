@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jella.io.dataset import Options
-from jella.io.delimited import TextTable, column_names, load_text, read_delimited
+from jella.io.delimited import TextTable, load_text, read_delimited, unique_heads
 from jella.io.put_back import Rows
 from jella.io.tables import Table, find_ids
 
@@ -31,7 +31,7 @@ def write_delimited(views: dict[str, Any], path: Path, source: Path, options: Op
 def _columns(text: TextTable, table: Table, view: Any, rows: Rows) -> list[list[str]]:
     """Columns of cells: those of the file in their order, then those that only the view has."""
     cells = [list(column) for column in zip(*text.rows, strict=True)]
-    names = column_names(text)
+    names = unique_heads(text)
     ids = [str(name) for name in view.index[rows.extra]]
     out = []
     if text.leads_with_ids:

@@ -15,7 +15,7 @@ from jella.io.errors import DataError, some
 
 
 @dataclass(frozen=True)
-class Place:
+class Slot:
     """Where a view is stored: a variable, or one cell of it; turned where its columns are the samples."""
 
     variable: str
@@ -23,7 +23,7 @@ class Place:
     turned: bool = False
 
     def value(self, variables: Mapping[str, Any]) -> Any:
-        """What is stored there, as a matrix, not turned."""
+        """The matrix that is stored in it, not turned."""
         stored = variables[self.variable]
         if self.cell is not None:
             return stored.ravel()[self.cell]
@@ -34,7 +34,7 @@ class Place:
 class Layout:
     """Places of the views, the labels, and what was decided."""
 
-    places: dict[str, Place]
+    places: dict[str, Slot]
     labels: np.ndarray | None
     notes: tuple[str, ...]
 
@@ -69,7 +69,7 @@ def find_layout(variables: Mapping[str, Any], options: Options, where: str) -> L
     notes += how + _notes(variables, kept, turned, label_name)
     notes += _left_out([name for name in places if name not in kept], n)
     notes += _other_labels([name for name in labellings if name != label_name])
-    placed = {name: Place(p.variable, p.cell, turned[name]) for name, p in kept.items()}
+    placed = {name: Slot(p.variable, p.cell, turned[name]) for name, p in kept.items()}
     return Layout(placed, labels, tuple(notes))
 
 
@@ -104,7 +104,7 @@ def _labellings(variables: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 def _candidates(
     variables: Mapping[str, Any], labellings: Mapping[str, np.ndarray]
-) -> tuple[dict[str, Place], list[str]]:
+) -> tuple[dict[str, Slot], list[str]]:
     """Places that may hold views, and what was said of the rest."""
     cells = {name: cell for name, value in variables.items() if (cell := kinds.matrices_in(value))}
     matrices = {n: v for n, v in variables.items() if kinds.is_matrix(v) and n not in labellings}
@@ -120,12 +120,12 @@ def _candidates(
     deep = [name for name, value in variables.items() if getattr(value, "ndim", 0) > 2]
     notes += [f"More than two dimensions, left out: {some(deep)}."] if deep else []
     if not cells:
-        return {name: Place(name) for name in plain if name not in masks}, notes
+        return {name: Slot(name) for name in plain if name not in masks}, notes
     chosen, *others = sorted(cells, key=lambda name: not _has_one_length(cells[name]))
     if others or plain:
         notes.append(f"The views are the cells of {chosen!r}; left out: {some([*others, *plain])}.")
     names = _cell_names(chosen, len(cells[chosen]), variables)
-    return {name: Place(chosen, i) for i, name in enumerate(names)}, notes
+    return {name: Slot(chosen, i) for i, name in enumerate(names)}, notes
 
 
 def _is_folds(value: Any) -> bool:
@@ -203,7 +203,7 @@ def _turned(shapes: Mapping[str, tuple[int, int]], n: int, samples: str) -> dict
 
 
 def _notes(
-    variables: Mapping[str, Any], places: Mapping[str, Place], turned: Mapping[str, bool], label_name: str | None
+    variables: Mapping[str, Any], places: Mapping[str, Slot], turned: Mapping[str, bool], label_name: str | None
 ) -> list[str]:
     notes = []
     if label_name is not None:

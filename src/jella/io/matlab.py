@@ -11,7 +11,7 @@ from scipy import sparse
 from jella.io import kinds
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
-from jella.io.layout import Place, find_layout
+from jella.io.layout import Slot, find_layout
 from jella.io.stored import giving_arrays, stored_like
 
 
@@ -58,7 +58,7 @@ def load_variables(path: Path) -> dict[str, Any]:
     return {name: value for name, value in loaded.items() if not name.startswith("__")}
 
 
-def _as_stored(variables: dict[str, Any], place: Place, values: Any) -> Any:
+def _as_stored(variables: dict[str, Any], place: Slot, values: Any) -> Any:
     """Values the way round, and of the kind and type, that the file has them."""
     old = place.value(variables)
     new = values.T if place.turned else values

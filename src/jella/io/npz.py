@@ -78,7 +78,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _sample_names(variables: dict[str, Any], n: int) -> str | None:
-    """The array of distinct texts, one a sample."""
+    """The array of distinct texts, one per sample."""
     for name, value in variables.items():
         if value.dtype.kind == "U" and value.shape == (n,) and np.unique(value).size == n:
             return name

@@ -1,4 +1,4 @@
-"""Parquet files: what their footers tell, which lie in a folder, and reading a row group."""
+"""Parquet files: what their footers say, which ones a folder holds, and reading a row group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jella.io.errors import DataError, need, some
 
 
 @dataclass(frozen=True)
-class Part:
+class RowGroup:
     """A row group of a Parquet file."""
 
     file: str
@@ -24,7 +24,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Footer:
-    """What the end of a Parquet file tells of it."""
+    """What the end of a Parquet file says of it."""
 
     file: Path
     types: dict[str, Any]  # column -> type of Arrow
@@ -71,7 +71,7 @@ def footers_of(path: Path) -> list[Footer]:
         if odd:
             raise DataError(
                 f"expected the same columns in all parts of view {path.name!r}, got {some(odd)} not in both "
-                f"{footers[0].file.name!r} and {footer.file.name!r}; mend the parts"
+                f"{footers[0].file.name!r} and {footer.file.name!r}; correct the parts"
             )
     return footers
 
@@ -125,12 +125,12 @@ def is_whole(kind: Any) -> bool:
 # what a worker does
 
 
-def load_values(part: Part, features: tuple[str, ...], dtype: Any) -> np.ndarray:
+def load_values(part: RowGroup, features: tuple[str, ...], dtype: Any) -> np.ndarray:
     """The features of a part, (n, d), NaN where there is no value."""
     return _numbers(_table(part, features), features, dtype)
 
 
-def load_frame(part: Part, features: tuple[str, ...], dtype: Any, id_column: str, as_text: bool) -> Any:
+def load_frame(part: RowGroup, features: tuple[str, ...], dtype: Any, id_column: str, as_text: bool) -> Any:
     """The features of a part as a DataFrame, indexed by the sample ids."""
     import pandas as pd
 
@@ -146,7 +146,7 @@ def load_frame(part: Part, features: tuple[str, ...], dtype: Any, id_column: str
     return pd.DataFrame(_numbers(table, features, dtype), index, list(features))
 
 
-def _table(part: Part, columns: tuple[str, ...]) -> Any:
+def _table(part: RowGroup, columns: tuple[str, ...]) -> Any:
     with _opened(part.file) as parquet:
         try:
             return parquet.read_row_group(part.number, columns=list(columns))

@@ -14,7 +14,7 @@ import numpy as np
 from jella.io.errors import DataError, need, some
 from jella.io.parquet_files import (
     Footer,
-    Part,
+    RowGroup,
     footers_of,
     is_number,
     is_whole,
@@ -47,7 +47,7 @@ def read_partitions(path: PathLike | Sequence[PathLike], *, id_column: str | Non
     Returns
     -------
     dict of str to Dask DataFrame or Dask array
-        A part a row group. DataFrames, indexed by the ids, where there are some: estimators align the views by them.
+        One part per row group. DataFrames, indexed by the ids, if there are some: estimators align the views by them.
         Whole numbers stay numbers where all views have such ids; others become text. Without ids, arrays, for rows
         are aligned by position.
 
@@ -65,12 +65,12 @@ def read_partitions(path: PathLike | Sequence[PathLike], *, id_column: str | Non
 
 @dataclass(frozen=True)
 class Partitioned:
-    """One view in Parquet files, as their footers tell.
+    """One view in Parquet files, as their footers describe it.
 
     Attributes
     ----------
     name : str
-    parts : tuple of Part
+    parts : tuple of RowGroup
     columns : tuple of str
         The features.
     dtype : NumPy type of the values
@@ -82,7 +82,7 @@ class Partitioned:
     """
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[RowGroup, ...]
     columns: tuple[str, ...]
     dtype: Any
     id_column: str | None
@@ -153,7 +153,7 @@ def _view(name: str, footers: Sequence[Footer], id_column: str | None) -> Partit
             "name the files of the views only"
         )
     parts = tuple(
-        Part(str(footer.file), number, length)
+        RowGroup(str(footer.file), number, length)
         for footer in footers
         for number, length in enumerate(footer.lengths)
         if length

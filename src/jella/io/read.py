@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jella.io.annotated import read_h5ad, read_h5mu
 from jella.io.columnar import read_feather, read_parquet
-from jella.io.dataset import Dataset, Options, Source, checked
+from jella.io.dataset import Dataset, Options, Origin, checked
 from jella.io.delimited import read_delimited
 from jella.io.errors import DataError, some
 from jella.io.excel import read_sheets
@@ -34,7 +34,7 @@ def _read_excel(path: Path, options: Options) -> Dataset:
     return assemble(path.stem, read_sheets(path, options), options)
 
 
-#: one table a file
+#: one table per file
 TABLES: dict[str, Callable[[Path, Options], Table]] = {
     ".csv": read_delimited,
     ".tsv": read_delimited,
@@ -42,7 +42,7 @@ TABLES: dict[str, Callable[[Path, Options], Table]] = {
     ".parquet": read_parquet,
     ".feather": read_feather,
 }
-#: a whole data set a file
+#: one data set per file
 FILES: dict[str, Format] = {
     ".mat": Format(read_mat, ("labels", "samples")),
     ".npz": Format(read_npz, ("labels", "samples")),
@@ -71,8 +71,8 @@ def read(
     ----------
     path : path, or list of paths
         - .mat (also version 7.3): a cell array of matrices, or several matrices; labels beside them.
-        - .npz: one array a view; labels and sample names beside them.
-        - .csv, .tsv, .txt, .parquet, .feather: one table a view; pass a folder or a list. .xlsx: one sheet a view.
+        - .npz: one array per view; labels and sample names beside them.
+        - .csv, .tsv, .txt, .parquet, .feather: one table per view; pass a folder or a list. .xlsx: one sheet per view.
         - a folder of .mtx files, with names in .docs and .terms and classes in .clist.
         - .rda, .RData, .rds: a list of matrices. .h5ad, .h5mu: the matrix X of every modality.
     labels : str, optional
@@ -86,7 +86,7 @@ def read(
     missing : list of str, optional
         Of text tables: what else marks a missing value, besides 'NA', 'NaN', 'null', the empty cell and the like.
     non_numeric : {'error', 'drop', 'encode'}, default='error'
-        Of tables: what to do with columns of text in a view; 'encode' makes one column a value.
+        Of tables: what to do with columns of text in a view; 'encode' makes one column per value.
 
     Returns
     -------
@@ -110,12 +110,12 @@ def read(
         if not where.exists():
             raise DataError(f"expected a file or folder, got {str(where)!r}, which is not there; check the path")
         dataset = _read_folder(where, options) if where.is_dir() else _read_file(where, options)
-        return _finished(dataset, Source(where, options))
+        return _finished(dataset, Origin(where, options))
     files = tuple(Path(file) for file in path)
-    return _finished(_read_tables(files, options, "tables"), Source(files, options))
+    return _finished(_read_tables(files, options, "tables"), Origin(files, options))
 
 
-def _finished(dataset: Dataset, source: Source) -> Dataset:
+def _finished(dataset: Dataset, source: Origin) -> Dataset:
     """The data set with its source, and with labels of its own samples only."""
     labels, notes = dataset.labels, dataset.notes
     if hasattr(labels, "index"):

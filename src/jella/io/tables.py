@@ -1,4 +1,4 @@
-"""Tables, one a view, of any file type: which column names the samples, which table or column holds the labels."""
+"""Tables, one per view, of any file type: which column names the samples, which table or column holds the labels."""
 
 from __future__ import annotations
 

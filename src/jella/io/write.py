@@ -12,7 +12,7 @@ from scipy import sparse
 
 from jella.io.annotated import write_annotated
 from jella.io.columnar import write_columnar
-from jella.io.dataset import Dataset, Options, Source, is_sparse_frame
+from jella.io.dataset import Dataset, Options, Origin, is_sparse_frame
 from jella.io.delimited_write import write_delimited
 from jella.io.errors import DataError, need
 from jella.io.excel import write_sheets
@@ -105,7 +105,7 @@ def _step(
     return target, lambda part: write(views, part, source, options)
 
 
-def _files(source: Source) -> Sequence[Path]:
+def _files(source: Origin) -> Sequence[Path]:
     """The data files of a source, tables before others as in reading."""
     if not isinstance(source.path, Path):
         return source.path
@@ -116,7 +116,7 @@ def _files(source: Source) -> Sequence[Path]:
     return tables or [file for file in files if file.suffix.lower() in _FILES]
 
 
-def _is_written(source: Source) -> bool:
+def _is_written(source: Origin) -> bool:
     files = _files(source)
     return bool(files) and files[0].suffix.lower() in (*_FILES, *_TABLES)
 
@@ -146,7 +146,7 @@ def _as_read(view: Any, known: Any) -> Any:
 
 
 def _plain_steps(views: dict[str, Any], path: Path) -> list[tuple[Path, Callable[[Path], None]]]:
-    """One archive, or one CSV table a view."""
+    """One archive, or one CSV table per view."""
     if path.suffix.lower() == ".npz":
         return [(path, lambda part: save_arrays(_arrays(views), part))]
     if path.suffix.lower() in (*FILES, *TABLES) and not path.is_dir():

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from jella.model_selection.held_out import HeldOut
+from jella.model_selection.held_out import Errors, HeldOut, Trials
 from jella.numerics.arrays import to_numpy
 from jella.solve.filled import feature_means
-from jella.views import read_views, write_views
-
-#: of all hidden values together, and by view
-Errors = tuple[float, dict[str, float]]
+from jella.views import View, read_views
 
 
 def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Errors, Errors] | tuple[None, None]:
@@ -30,16 +28,23 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
     ours, means : (float, dict of name -> float)
         In standard deviations of a feature, as `HeldOut.score` has them.
     """
-    held_out = HeldOut(random_state=model.random_state if hasattr(model, "random_state") else 0)
-
-    def errors(completed: Any, hidden: Any) -> Errors:
-        pooled = held_out.score(X, completed, hidden, observed=observed)
-        return pooled, held_out.score(X, completed, hidden, observed=observed, by_view=True)
-
-    ((holed, hidden),) = held_out.split(X, observed)
+    trials = Trials.draw(HeldOut(random_state=getattr(model, "random_state", 0)), X, observed)
+    holed = trials.holed(0)
     if interrupted(model) or interrupted(trial := without_choice(model).fit(holed)):
         return None, None
-    return errors(trial.complete(holed), hidden), errors(mean_filled(holed), hidden)
+    return trials.errors(trial.complete(holed), 0), mean_errors(trials, holed, 0)
+
+
+def mean_errors(trials: Trials, holed: Any, number: int) -> Errors:
+    """Errors of means of features, taken over the data without what one of the splits hides."""
+    seen = read_views(holed)
+    return trials.errors_of(replace(seen, items=tuple(_means(view) for view in seen)), number)
+
+
+def _means(view: View) -> View:
+    """The view with the mean of its feature everywhere."""
+    means = np.broadcast_to(to_numpy(feature_means(view)), (view.n_samples, view.n_features))
+    return replace(view, X=means, mask=np.ones((1, 1), dtype=bool))
 
 
 def without_choice(model: Any) -> Any:
@@ -53,15 +58,3 @@ def without_choice(model: Any) -> Any:
 def interrupted(model: Any) -> bool:
     """Whether the fit was stopped by Ctrl-C and kept what it had."""
     return getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted"
-
-
-def mean_filled(X: Any) -> Any:
-    """X with every missing entry at the mean of its feature."""
-    views = read_views(X)
-    means = [to_numpy(feature_means(view)) for view in views]
-
-    def estimate(v: int, rows: np.ndarray | None) -> np.ndarray:
-        n = views.n_samples if rows is None else rows.size
-        return np.broadcast_to(means[v], (n, means[v].size))
-
-    return write_views(X, views, estimate)

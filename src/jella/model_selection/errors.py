@@ -22,20 +22,19 @@ def units_of(views: Views, scale: str) -> list[np.ndarray]:
 
 
 def squared_errors(
-    X: Any, views: Views, completed: Any, hidden: Hidden, units: Sequence[np.ndarray]
+    views: Views, estimates: Views, hidden: Hidden, units: Sequence[np.ndarray]
 ) -> list[tuple[float, int]]:
     """Sum of the squared errors on the hidden values, and their number, of every view.
 
     Parameters
     ----------
-    X : the user's data
     views : Views
-        What was read of X.
-    completed : as X, with an estimate of every hidden value
+        The data.
+    estimates : Views
+        Of the same samples and features, with an estimate of every hidden value.
     hidden : Hidden
     units : as `units_of` returns them
     """
-    estimates = _conforming(completed, views, Schema.of(views, X))
     order = np.arange(views.n_samples)
     if views.sample_names is not None:
         order = estimates.sample_names.get_indexer(views.sample_names)
@@ -88,9 +87,9 @@ def _spread(view: View) -> np.ndarray:
     return np.where(spread > noise, spread, 0.0)
 
 
-def _conforming(completed: Any, views: Views, schema: Schema) -> Views:
+def conforming(completed: Any, X: Any, views: Views) -> Views:
     """Completed data as views, with the samples and features of the data."""
-    read = read_views(completed, schema=schema)
+    read = read_views(completed, schema=Schema.of(views, X))
     if read.n_samples != views.n_samples or (read.sample_names is None) != (views.sample_names is None):
         raise ValueError(
             f"expected completed views in the container of X with its {views.n_samples} samples, got {read.n_samples} "

@@ -10,10 +10,12 @@ import numpy as np
 from sklearn.base import clone
 
 from jella.estimators.base import generator
-from jella.model_selection.errors import pooled, root_mean, squared_errors, units_of
+from jella.model_selection.errors import conforming, pooled, root_mean, squared_errors, units_of
 from jella.views import Hidden, Views, read_views
 from jella.views.draw import draw_as_missing
 
+#: of all hidden values together, and by view
+Errors = tuple[float, dict[str, float]]
 WHAT_TO_HIDE = ("auto", "views", "entries")
 
 
@@ -115,7 +117,7 @@ class HeldOut:
         """
         views = read_views(X, observed)
         masks, units = Hidden.read(hidden, views), units_of(views, scale)
-        parts = squared_errors(X, views, completed, masks, units)
+        parts = squared_errors(views, conforming(completed, X, views), masks, units)
         if by_view:
             return {name: root_mean(*part) for name, part in zip(views.names, parts, strict=True)}
         return pooled(parts)
@@ -185,13 +187,22 @@ class Trials:
         gone = hidden | Hidden.missing(self.views) if self.masked else hidden
         return gone.apply_to(self.X, self.views)
 
+    def errors(self, completed: Any, number: int) -> Errors:
+        """Errors of completed data on what one of the splits hides: of all hidden values, and by view."""
+        return self.errors_of(conforming(completed, self.X, self.views), number)
+
+    def errors_of(self, estimates: Views, number: int) -> Errors:
+        """As `errors`, of estimates that are views already."""
+        parts = squared_errors(self.views, estimates, self.hidden[number], self.units)
+        return pooled(parts), {name: root_mean(*part) for name, part in zip(self.views.names, parts, strict=True)}
+
     def error(self, estimator: Any, number: int) -> float:
         """Error of a clone of the estimator on the values that a split hides, fitted without them."""
         holed, model = self.holed(number), clone(estimator)
         model = model.fit(holed) if self.y is None else model.fit(holed, self.y)
         if getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted":
             raise KeyboardInterrupt  # the fit kept its last sweep, whose error is not that of the estimator
-        return pooled(squared_errors(self.X, self.views, model.complete(holed), self.hidden[number], self.units))
+        return self.errors(model.complete(holed), number)[0]
 
 
 def check_completes(estimator: Any) -> None:

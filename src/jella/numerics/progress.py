@@ -5,23 +5,68 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TextIO
+from typing import Self, TextIO
 
-_QUIET = 0.1  # seconds between two drawings on a terminal
-_QUIET_IN_LOGS = 15.0  # and between two lines elsewhere
+from jella.numerics.words import as_time
+
+_PAUSE = 0.1  # seconds between two drawings on a terminal
+_PAUSE_IN_LOGS = 15.0  # and between two lines elsewhere
 
 
-class ProgressLine:
-    """Counts steps; drawn over itself on a terminal, a line now and then elsewhere.
+class StatusLine:
+    """A line that says what is being done: drawn over itself on a terminal, written now and then elsewhere.
+
+    It is wiped at the end. The stream is looked up at each drawing, so that a line can be copied with what holds it.
+
+    Parameters
+    ----------
+    enabled : bool, default=True
+    stream : text stream, optional
+        Standard error by default.
+    """
+
+    def __init__(self, *, enabled: bool = True, stream: TextIO | None = None) -> None:
+        self.enabled, self._given = enabled, stream
+        self.started = self.shown = time.monotonic()
+        self._drawn = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wipe the line, also before a sentence on what went wrong."""
+        if self._drawn:
+            self._write("\r\x1b[K")
+
+    def show(self, text: str, *, at_once: bool = False) -> None:
+        """Replace the line, unless the last one is very recent; on a terminal at once where that is asked for."""
+        terminal = self._stream.isatty()
+        pause = 0.0 if at_once and terminal else _PAUSE if terminal else _PAUSE_IN_LOGS
+        if not self.enabled or time.monotonic() - self.shown < pause:
+            return
+        self.shown, self._drawn = time.monotonic(), terminal
+        self._write(f"\r\x1b[K{text}" if terminal else f"{text}\n")
+
+    @property
+    def _stream(self) -> TextIO:
+        return sys.stderr if self._given is None else self._given
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class ProgressLine(StatusLine):
+    """Counts steps, and says at the end how many there were and how long they took.
 
     Parameters
     ----------
     total : int
     unit : str
         What is counted, in the plural.
-    enabled : bool, default=True
-    stream : text stream, optional
-        Standard error by default.
+    enabled, stream : as for StatusLine
 
     Examples
     --------
@@ -32,42 +77,23 @@ class ProgressLine:
     """
 
     def __init__(self, total: int, unit: str, *, enabled: bool = True, stream: TextIO | None = None) -> None:
-        self.total, self.unit, self.stream = total, unit, sys.stderr if stream is None else stream
-        self.enabled = enabled and total > 0
-        self.terminal = self.stream.isatty()
+        super().__init__(enabled=enabled and total > 0, stream=stream)
+        self.total, self.unit = total, unit
         self.done = self.failed = 0
-        self.started = self.shown = time.monotonic()
-
-    def __enter__(self) -> ProgressLine:
-        return self
 
     def step(self, what: str = "", *, failed: bool = False) -> None:
-        """One more is done."""
+        """Count one more that is done."""
         self.done += 1
         self.failed += failed
-        now = time.monotonic()
-        if self.enabled and now - self.shown >= (_QUIET if self.terminal else _QUIET_IN_LOGS):
-            self.shown = now
-            left = (now - self.started) / self.done * (self.total - self.done)
-            self._say(f"{self._count()}, {as_time(left)} left  {what}", last=False)
+        left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
+        self.show(f"{self._count()}, {as_time(left)} left  {what}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        super().__exit__(kind, error, trace)
         if self.enabled:
-            self._say(f"{self._count()}, {as_time(time.monotonic() - self.started)}", last=True)
+            self._write(f"{self._count()}, {as_time(time.monotonic() - self.started)}\n")
 
     def _count(self) -> str:
         return f"{self.done} of {self.total} {self.unit}" + (f" ({self.failed} failed)" if self.failed else "")
-
-    def _say(self, text: str, *, last: bool) -> None:
-        start, end = ("\r\x1b[K", "\n" if last else "") if self.terminal else ("", "\n")
-        self.stream.write(f"{start}{text}{end}")
-        self.stream.flush()
-
-
-def as_time(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever reads best."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

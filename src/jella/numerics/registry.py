@@ -1,4 +1,4 @@
-"""Finding the parts there are by walking subclasses: no list to keep, and a user's own part counts."""
+"""Finding all parts by walking subclasses: no list to keep, and a user's own part counts."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def is_sparse(matrix: Any) -> bool:
     return bool(sparse.issparse(matrix)) or hasattr(matrix, "indptr") or "sparse" in str(getattr(matrix, "layout", ""))
 
 
-def stored(matrix: Any) -> Array:
+def stored_values(matrix: Any) -> Array:
     """The values that a matrix stores, row by row."""
     return matrix.values() if hasattr(matrix, "crow_indices") else matrix.data
 

@@ -6,7 +6,7 @@ from functools import singledispatch
 from typing import Any
 
 from jella.readout.base import Readout
-from jella.views import Schema, write_views
+from jella.views import Schema, fill_in
 
 
 @singledispatch
@@ -18,4 +18,4 @@ def complete_views(views: Any, X: Any, readout: Readout, schema: Schema) -> Any:
     views : Views
         What was read from X, in memory; other kinds of views register their own way.
     """
-    return write_views(X, views, readout.in_units(views, readout.expect(readout.embed(views))), schema)
+    return fill_in(X, views, readout.in_units(views, readout.expect(readout.embed(views))), schema)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from jella.numerics.words import counted, listed, percent, signed
 from jella.report.association import LEVEL, STRONG, Association
 from jella.report.data import ReportData
 from jella.report.markers import Marker, Markers
-from jella.report.markup import Markup, joined, plot, signed, table, tag
+from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.stability import Stability
-from jella.report.subject import Absent, counted
-from jella.report.summary import UNSTABLE, association_words, listed, percent
+from jella.report.subject import Absent
+from jella.report.summary import UNSTABLE, association_words
 
 #: clusters whose features are listed
 MOST_CARDS = 24
-#: of which so many are unfolded
+#: and how many of them are unfolded
 N_OPEN = 6
 
 

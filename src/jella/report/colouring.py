@@ -70,10 +70,10 @@ def metadata_columns(metadata: Any, subject: Subject) -> dict[str, np.ndarray]:
     if is_frame(metadata):
         columns = _aligned(metadata, subject)
         return {str(name): np.asarray(columns.iloc[:, j], dtype=object) for j, name in enumerate(columns.columns)}
-    return {str(name): one_a_sample(column, str(name), subject) for name, column in metadata.items()}
+    return {str(name): one_per_sample(column, str(name), subject) for name, column in metadata.items()}
 
 
-def one_a_sample(column: Any, name: str, subject: Subject) -> np.ndarray:
+def one_per_sample(column: Any, name: str, subject: Subject) -> np.ndarray:
     """A column as an array (n,), by its index where it and the views have one."""
     if hasattr(column, "index") and hasattr(column, "to_frame"):
         values = np.asarray(_aligned(column.to_frame(), subject).iloc[:, 0], dtype=object)
@@ -127,7 +127,7 @@ def _aligned(frame: Any, subject: Subject) -> Any:
     if names is None:
         if len(frame) != subject.views.n_samples:
             raise ValueError(
-                f"expected metadata with {subject.views.n_samples} rows, one a sample, got {len(frame)}; pass the "
+                f"expected metadata with {subject.views.n_samples} rows, one per sample, got {len(frame)}; pass the "
                 "samples in their order"
             )
         return frame

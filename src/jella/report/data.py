@@ -10,7 +10,7 @@ import numpy as np
 from jella.metrics import accuracy, adjusted_rand, nmi
 from jella.report.affinity import AffinityMap, find_affinity
 from jella.report.association import Association, find_associations
-from jella.report.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_a_sample, own_colourings
+from jella.report.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_per_sample, own_colourings
 from jella.report.convergence import Convergence, find_convergence
 from jella.report.markers import Markers, find_markers
 from jella.report.missing import MissingMap, find_missing
@@ -36,7 +36,7 @@ class Agreement:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """What a report tells of a fitted model.
+    """What a report says of a fitted model.
 
     A part that the model or the data do not have is an `Absent`, which says why.
 
@@ -55,7 +55,7 @@ class ReportData:
         Clusters that have samples, and how many; empty where there are none.
     stability : Stability or Absent
     predictions : tuple of Prediction, or Absent
-        One a view of which something was hidden.
+        One per view of which something was hidden.
     variance : Variance or Absent
     markers : Markers or Absent
     associations : tuple of Association, or Absent
@@ -114,7 +114,7 @@ class ReportData:
         subject = Subject.of(model, X, observed, seed)
         columns = metadata_columns(metadata, subject)
         colourings = own_colourings(subject)
-        truth = None if labels is None else one_a_sample(labels, "labels", subject)
+        truth = None if labels is None else one_per_sample(labels, "labels", subject)
         if truth is not None:
             colourings.append(of_column("given label", truth))
         colourings += [of_column(name, column) for name, column in list(columns.items())[:MOST_COLUMNS]]

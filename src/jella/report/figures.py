@@ -44,7 +44,7 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
     return found
 
 
-def checked(figure: Figure) -> Figure:
+def checked_figure(figure: Figure) -> Figure:
     """A figure as Plotly would write it; it names the attribute that is wrong."""
     try:
         import plotly.graph_objects as go
@@ -277,5 +277,5 @@ def _layout(height: int, **parts: Any) -> Figure:
 
 
 def _rounded(values: np.ndarray, digits: int = 4) -> list[float]:
-    """Numbers with so many significant digits, which is all that a plot shows."""
+    """Numbers with as many significant digits as a plot shows."""
     return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from jella.numerics.words import shortened
+
 
 class Markup(str):
     """Text that is HTML."""
@@ -59,15 +61,6 @@ def plot(identity: str, description: str, caption: str = "") -> Markup:
     return tag("figure", place, tag("figcaption", caption) if caption else Markup())
 
 
-def signed(value: float, form: str = ".2f") -> str:
-    """A number with its sign.
-
-    >>> signed(-0.5), signed(0.0123, ".2g")
-    ('−0.50', '+0.012')
-    """
-    return f"{value:+{form}}".replace("-", "−")
-
-
 def embedded(identity: str, value: Any) -> Markup:
     """Data for the page's script, as JSON that cannot end its element whatever names it holds.
 
@@ -85,7 +78,7 @@ def safe_json(value: Any) -> str:
 
 def for_plot(text: str, most: int = 60) -> str:
     """Text for a plot, where a few tags have a meaning: escaped, and cut where it is long."""
-    return escape(text if len(text) <= most else text[: most - 1] + "…", quote=False)
+    return escape(shortened(text, most), quote=False)
 
 
 def _finite(value: Any) -> Any:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from jella.numerics.words import listed, number, percent, signed
 from jella.report.data import ReportData
-from jella.report.markup import Markup, joined, plot, signed, table, tag
+from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.predictions import Prediction
 from jella.report.subject import Absent
-from jella.report.summary import listed, percent
 from jella.report.variance import Loading, Variance
 
 
 def prediction_section(found: tuple[Prediction, ...], data: ReportData) -> Markup:
     """Errors on hidden values."""
-    rows = [
-        (p.view, f"{p.n_hidden:,}", f"{p.error:.3f}", f"{p.mean_error:.3f}", f"{p.gain:.1%}".replace("nan%", "–"))
-        for p in found
-    ]
+    rows = [(p.view, f"{p.n_hidden:,}", number(p.error), number(p.mean_error), number(p.gain, ".1%")) for p in found]
     words = (
         "A tenth of what was observed was hidden, in the way in which the data lack values themselves, and a second "
         "model with the same settings was fitted to the rest. The error is the root mean square over the hidden "

@@ -8,7 +8,7 @@ from string import Template
 from typing import Any
 
 from jella.report.data import ReportData
-from jella.report.figures import all_figures, checked, library, points_of
+from jella.report.figures import all_figures, checked_figure, library, points_of
 from jella.report.markup import Markup, embedded, joined, tag
 from jella.report.sections import Section, all_sections
 from jella.report.subject import Absent
@@ -27,7 +27,7 @@ def write_report(
     title: str | None = None,
     held_out: bool = True,
 ) -> Path:
-    """Write what a fitted model tells of its data into one HTML file, which needs no network to be read.
+    """Write what a fitted model says of its data into one HTML file, which needs no network to be read.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def write_report(
         Of what the report draws: hidden values, restarts, the points shown. That of the model by default, or 0.
     title : str, optional
     held_out : bool, default=True
-        Fit a second model without a tenth of the values, to tell how well they are predicted. False saves that fit.
+        Fit a second model without a tenth of the values, to show how well they are predicted. False saves that fit.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def write_report(
 
 def render(data: ReportData) -> str:
     """The page."""
-    figures = {identity: checked(figure) for identity, figure in all_figures(data).items()}
+    figures = {identity: checked_figure(figure) for identity, figure in all_figures(data).items()}
     points = None if isinstance(data.picture, Absent) else points_of(data.picture, data.sample_names)
     sections = all_sections(data)
     links = [tag("li", tag("a", part.short, href=f"#{part.anchor}")) for part in sections]

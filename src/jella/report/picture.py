@@ -14,7 +14,7 @@ from jella.report.affinity import symmetric_affinity
 from jella.report.colouring import Colouring
 from jella.report.subject import Absent, Subject
 
-#: points drawn; of more samples, so many are drawn at random
+#: points drawn; of more samples, a random choice
 MOST_POINTS = 3000
 
 

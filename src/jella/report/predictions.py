@@ -15,7 +15,7 @@ from jella.report.subject import Absent, Subject
 from jella.solve.filled import feature_means
 from jella.views import Hidden, Schema, View, Views, read_views
 
-#: beyond this number of samples, the second fit is left out
+#: with more samples a second fit is left out
 MOST_SAMPLES = 20_000
 #: points of a view in the picture of predicted against true values
 MOST_POINTS = 600

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jella._version import __version__
+from jella.numerics.words import shortened
 from jella.report.subject import Subject
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "array-api-compat", "plotly", "pandas", "torch")
@@ -93,5 +94,4 @@ def _versions() -> dict[str, str]:
 def _short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
-    text = repr(value)
-    return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
+    return shortened(repr(value), _LONG)

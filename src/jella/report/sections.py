@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from jella.numerics.words import counted, listed, percent
 from jella.report.cluster_sections import affinity_section, association_section, cluster_section, marker_section
 from jella.report.colouring import MOST_COLUMNS
 from jella.report.data import ReportData
@@ -12,8 +13,7 @@ from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.missing import Pattern
 from jella.report.model_sections import convergence_section, prediction_section, provenance_section, variance_section
 from jella.report.picture import Picture
-from jella.report.subject import Absent, counted
-from jella.report.summary import listed, percent
+from jella.report.subject import Absent
 
 #: patterns of missing views that a table lists
 MOST_PATTERNS = 12
@@ -104,7 +104,7 @@ def _patterns(data: ReportData) -> Markup:
     rest = found[MOST_PATTERNS:]
     if rest:
         left = sum(p.count for p in rest)
-        rows.append((f"{counted(len(rest), 'other combination')}", f"{left:,}", percent(left / n)))
+        rows.append((counted(len(rest), "other combination"), f"{left:,}", percent(left / n)))
     return table("Which views samples have", ["views", "samples", "share"], rows, numbers=2)
 
 

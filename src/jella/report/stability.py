@@ -23,7 +23,7 @@ from jella.report.subject import Absent, Subject
 N_RESTARTS = 10
 #: share of the samples that take part in a restart
 SHARE = 0.8
-#: labels of methods that find them within the fit need a whole fit a restart
+#: labels of methods that find them within the fit need one whole fit per restart
 MOST_REFITTED = 2000
 
 #: rows among the kept samples, seed -> their labels
@@ -64,7 +64,7 @@ def find_stability(subject: Subject) -> Stability | Absent:
     parts = [np.sort(rng.choice(n, int(SHARE * n), replace=False)) for _ in range(N_RESTARTS)]
     try:
         with warnings.catch_warnings():
-            # k-means on a part may have fewer distinct samples than clusters; the figures tell
+            # k-means on a part may have fewer distinct samples than clusters; the figures show it
             warnings.simplefilter("ignore", ConvergenceWarning)
             runs = [(rows, relabel(rows, subject.seed + number)) for number, rows in enumerate(parts, 1)]
     except ValueError as error:

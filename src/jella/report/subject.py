@@ -103,15 +103,6 @@ def feature_name(view: View, j: int) -> str:
     return f"feature {j}" if view.feature_names is None else view.feature_names[j]
 
 
-def counted(count: int, what: str, several: str | None = None) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "view"), counted(2000, "entry", "entries")
-    ('1 view', '2,000 entries')
-    """
-    return f"{count:,} {what if count == 1 else several or what + 's'}"
-
-
 def _seed(given: int | None, random_state: Any) -> int:
     """The seed given, else that of the model where it is a number, else zero."""
     if given is not None:

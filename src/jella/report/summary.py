@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jella.numerics.words import counted, listed, percent
 from jella.report.association import Association
-from jella.report.subject import Absent, Subject, counted
+from jella.report.subject import Absent, Subject
 
 if TYPE_CHECKING:
     from jella.report.data import ReportData
@@ -20,13 +21,11 @@ UNSTABLE = 0.6
 UNSTABLE_PARTITION = 0.7
 #: clusters of fewer samples are called small
 SMALL = 5
-#: names that a sentence lists
-MOST_NAMES = 6
 
 
 @dataclass(frozen=True)
 class Warned:
-    """A warning, and the part of the report that tells more."""
+    """A warning, and the part of the report that says more."""
 
     words: str
     section: str
@@ -41,30 +40,6 @@ def summarise(subject: Subject, data: ReportData) -> tuple[str, ...]:
 def warn_of(subject: Subject, data: ReportData) -> tuple[Warned, ...]:
     """What speaks against trusting the results."""
     return tuple(Warned(words, section) for section, words in _warnings(subject, data))
-
-
-def percent(share: float) -> str:
-    """A share in percent; small ones are not rounded to nothing, nor large ones to all.
-
-    >>> percent(0.318), percent(0.0004), percent(0.9999), percent(0.0)
-    ('31.8%', '<0.1%', '>99.9%', '0%')
-    """
-    if share in (0.0, 1.0):
-        return f"{share:.0%}"
-    if share < 0.001 or share > 0.999:
-        return "<0.1%" if share < 0.5 else ">99.9%"
-    return f"{share:.1%}"
-
-
-def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
-    """Names with commas and an 'and'.
-
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 2)
-    ('a, b and c', 'a, b and 1 more')
-    """
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
 
 
 def _data(subject: Subject) -> str:

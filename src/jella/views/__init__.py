@@ -3,18 +3,20 @@
 from jella.views.hide import Hidden
 from jella.views.model import AnyView, AnyViews, View, Views
 from jella.views.read import Schema, is_chunked, is_single, read_views
-from jella.views.write import collect, write_views
+from jella.views.read_once import ReadOnce
+from jella.views.write import collect, fill_in
 
 __all__ = [
     "AnyView",
     "AnyViews",
     "Hidden",
+    "ReadOnce",
     "Schema",
     "View",
     "Views",
     "collect",
+    "fill_in",
     "is_chunked",
     "is_single",
     "read_views",
-    "write_views",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any
 
 import array_api_compat
@@ -75,6 +76,7 @@ def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[A
     return (names, raws) if schema is None else _match(names, raws, schema, isinstance(X, Mapping))
 
 
+@singledispatch
 def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, first_row: int = 0) -> Views:
     """Read user data into aligned, zero-filled float views with their masks.
 

@@ -15,6 +15,7 @@ from jella.views.fill import fill, fill_frame, fill_sparse_rows
 from jella.views.frames import column_names, column_order, is_frame
 from jella.views.model import View, Views
 from jella.views.read import Schema, is_single, split
+from jella.views.read_once import ReadOnce
 
 #: position of a view, rows wanted -> values
 Estimate: TypeAlias = Callable[[int, np.ndarray | None], Array]
@@ -34,10 +35,11 @@ def put_back(raws: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
     """Views of the kinds that X has, in its container."""
     if is_single(X):
         return raws[0]
-    return with_modalities(X, collect(raws, X, names)) if is_mudata(X) else collect(raws, X, names)
+    views = collect(raws, X, names)
+    return with_modalities(X, views) if is_mudata(X) else ReadOnce(views) if isinstance(X, ReadOnce) else views
 
 
-def write_views(X: Any, views: Views, estimate: Estimate, schema: Schema | None = None) -> Any:
+def fill_in(X: Any, views: Views, estimate: Estimate, schema: Schema | None = None) -> Any:
     """X with every missing entry replaced by its estimate, and every observed one bit for bit as it was.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, namespace
-from jella.numerics.sparse_arrays import has_sparse, make_csr, stored
+from jella.numerics.sparse_arrays import has_sparse, make_csr, stored_values
 
 
 class Support:
@@ -78,7 +78,7 @@ class Support:
 
     def values(self, matrix: Any) -> Array:
         """The opposite: values of the pairs (m,) in a matrix that this support made."""
-        entries = stored(matrix)
+        entries = stored_values(matrix)
         return namespace(entries).take(entries, self._entry_of_pair, axis=0)
 
     def take(self, rows: np.ndarray) -> Support:

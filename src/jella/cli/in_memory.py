@@ -1,0 +1,118 @@
+"""Fits of samples in memory, and results in the formats of DATA."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jella.cli.data import aligned_labels, class_scores, read_data
+from jella.cli.fitting import chosen_device, fit, make_model
+from jella.cli.flow import Fitted, Record
+from jella.cli.output import output_folder, sample_column, write_embedding, write_table
+from jella.cli.words import say
+
+if TYPE_CHECKING:
+    from jella.estimators.on_device import Device
+    from jella.io import Dataset
+    from jella.views import Views
+
+
+@contextmanager
+def fitted_in_memory(options: argparse.Namespace, place: Path) -> Iterator[Fitted]:
+    """The model that the options name, fitted; its folder is put in place at the end."""
+    device, model = chosen_device(options), make_model(options)
+    say(options, "reading")
+    dataset = read_data(options)
+    say(options, "fitting")
+    model = fit(model, dataset.views, device)
+    where = {} if device is None else {"device": str(device)}
+    with output_folder(place) as folder:
+        yield FittedInMemory(options, model, folder, dataset.name, where, dataset, device)
+
+
+@dataclass(eq=False)
+class FittedInMemory(Fitted):
+    """A model fitted on samples in memory.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    device : Device or None
+        Where the model was fitted.
+    """
+
+    dataset: Dataset
+    device: Device | None
+
+    @property
+    def views(self) -> Views:
+        """The views of the data, aligned."""
+        from jella.views import read_views
+
+        return read_views(self.dataset.views)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples of all views together."""
+        return self.views.n_samples
+
+    @property
+    def n_entries(self) -> dict[str, int]:
+        """Number of entries of each view on all samples."""
+        return {view.name: view.n_samples * view.n_features for view in self.views}
+
+    def write_labels_and_embedding(self) -> np.ndarray:
+        """Write both as tables; returns the sizes of the clusters."""
+        labels, samples = np.asarray(self.model.labels_), sample_column(self.views.sample_names, self.n_samples)
+        write_table(self.folder, "labels", {"sample": samples, "cluster": labels}, self.options.tables)
+        if hasattr(self.model, "embedding_"):
+            write_embedding(self.folder, samples, self.model, self.model.embedding_, self.options.tables)
+        return np.bincount(labels[labels >= 0])
+
+    def write_completed(self) -> dict[str, int]:
+        """Write the completed views; returns the number of values that each lacked."""
+        from jella.io import write_views
+
+        write_views(self.model.complete(self.dataset.views), self.folder / "completed", like=self.dataset)
+        return {view.name: self.n_entries[view.name] - view.n_observed() for view in self.views}
+
+    def write_model(self) -> None:
+        """Write model.jella."""
+        self.model.save(self.folder / "model.jella")
+
+    def write_report(self) -> None:
+        """Write report.html."""
+        from jella.cli.report import report_on
+
+        say(self.options, "making the report, with a second fit on hidden values")
+        options = self.options
+        report_on(self.dataset, self.model, self.folder / "report.html", options.command_line, options.seed)
+
+    def agreement(self) -> Record:
+        """Scores of the clusters against known classes, where there are some."""
+        truth = aligned_labels(self.dataset)
+        return {} if truth is None else class_scores(self.model.labels_, truth)
+
+    def errors(self) -> Record:
+        """Errors of the completion on hidden values, of another fit; none after Ctrl-C."""
+        from jella.model_selection.against_mean import errors_against_mean
+
+        if self.is_interrupted:
+            return {}
+        say(self.options, "estimating the error by a second fit on hidden values")
+        ours, means = errors_against_mean(self.model, self._where_fitted())
+        if ours is None or means is None:
+            return {}
+        return {"error": ours[0], "mean_error": means[0], "error_by_view": ours[1], "mean_error_by_view": means[1]}
+
+    def _where_fitted(self) -> Any:
+        """The views as the fit had them: as read, or as tensors on its device."""
+        from jella.views import ReadOnce
+
+        return self.dataset.views if self.device is None else ReadOnce(self.device.tensors(self.dataset.views))

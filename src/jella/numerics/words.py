@@ -1,0 +1,94 @@
+"""Numbers, names and columns as text for people: in reprs, on the command line and in reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+#: what stands where there is no number
+NOTHING = "–"
+
+
+def counted(count: int, what: str, several: str | None = None) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "view"), counted(2000, "entry", "entries")
+    ('1 view', '2,000 entries')
+    """
+    return f"{count:,} {what if count == 1 else several or what + 's'}"
+
+
+def percent(part: float, whole: float = 1.0) -> str:
+    """A share in percent; a small one is not rounded to nothing, nor a large one to all.
+
+    >>> percent(0.318), percent(1, 2500), percent(0.9999), percent(0, 7)
+    ('31.8%', '<0.1%', '>99.9%', '0%')
+    """
+    share = part / whole if whole else 0.0
+    if share in (0.0, 1.0):
+        return f"{share:.0%}"
+    if share < 0.001 or share > 0.999:
+        return "<0.1%" if share < 0.5 else ">99.9%"
+    return f"{share:.1%}"
+
+
+def number(value: float | None, form: str = ".3f") -> str:
+    """A number in the form given, or a dash where there is none.
+
+    >>> number(0.25), number(None), number(float("nan"))
+    ('0.250', '–', '–')
+    """
+    return NOTHING if value is None or math.isnan(value) else f"{value:{form}}"
+
+
+def signed(value: float, form: str = ".2f") -> str:
+    """A number with its sign.
+
+    >>> signed(-0.5), signed(0.0123, ".2g")
+    ('−0.50', '+0.012')
+    """
+    return f"{value:+{form}}".replace("-", "−")
+
+
+def as_time(seconds: float) -> str:
+    """Seconds, minutes or hours, whichever reads best.
+
+    >>> as_time(59.6), as_time(600), as_time(7200)
+    ('60 s', '10 min', '2.0 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def shortened(text: str, most: int) -> str:
+    """Text of at most this length, cut where it is longer.
+
+    >>> shortened("expression", 10), shortened("expression", 6)
+    ('expression', 'expre…')
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names with commas and an 'and'.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 2)
+    ('a, b and c', 'a, b and 1 more')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
+
+
+def aligned(rows: Sequence[Sequence[str]], sides: str, indent: str = "") -> list[str]:
+    """Lines of aligned columns, one line per row; each column has its side, '<' or '>'.
+
+    >>> aligned([("view", "filled"), ("text", "12")], "<>")
+    ['view  filled', 'text      12']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        indent + "  ".join(f"{cell:{s}{w}}" for cell, s, w in zip(row, sides, widths, strict=True)).rstrip()
+        for row in rows
+    ]
