@@ -338,6 +338,24 @@ def test_pandas_masks_are_aligned_by_their_names():
         assert np.array_equal(read_views([a, b], [None, given_mask])[1].mask, expected)
 
 
+def test_what_a_pandas_mask_does_not_know_is_not_observed():
+    """NA in a mask of pandas' own booleans is no True: the value under it is not used."""
+    a, b = frames()
+    mask = pd.DataFrame(True, index=b.index, columns=b.columns).astype("boolean")
+    mask.iloc[0, 1], mask.iloc[1, 2], mask.iloc[2] = pd.NA, False, pd.NA
+    expected = np.ones(b.shape, dtype=bool)
+    expected[0, 1] = expected[1, 2] = expected[2] = False
+    assert np.array_equal(read_views([b], [mask])[0].mask, expected)
+    assert np.array_equal(read_views([b], [mask.iloc[::-1]])[0].mask, expected)
+    assert np.array_equal(read_views([b.to_numpy()], [mask])[0].mask, expected)  # nothing to align by
+    assert np.array_equal(read_views([a, b], [None, mask])[1].mask[4:], expected)
+    rows = pd.Series([True, None, False] + [True] * (len(b) - 3), index=b.index, dtype="boolean")
+    for given_mask in (rows, rows.to_frame(), rows.iloc[::-1]):
+        view = read_views([b], [given_mask])[0]
+        assert np.array_equal(view.mask[:, 0], rows.fillna(False))
+        assert not view.X[1].any()
+
+
 def test_column_types_of_frames():
     frame = pd.DataFrame(
         {
