@@ -86,9 +86,9 @@ def counted_copies(monkeypatch, least):
     """Sizes of the tensors that went to NumPy while sweeps ran, of those with `least` entries or more."""
     torch = pytest.importorskip("torch")
     seen, active = [], []
-    from jella import estimator
+    from jella.estimators import framework
 
-    solve = estimator.solve
+    solve = framework.solve
     original = {name: getattr(torch.Tensor, name) for name in ("__array__", "numpy", "cpu", "tolist")}
 
     def watched(name):
@@ -106,7 +106,7 @@ def counted_copies(monkeypatch, least):
         finally:
             active.pop()
 
-    monkeypatch.setattr(estimator, "solve", solving)
+    monkeypatch.setattr(framework, "solve", solving)
     for name in original:
         monkeypatch.setattr(torch.Tensor, name, watched(name))
     yield seen
