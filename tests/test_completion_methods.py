@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from common import SETTINGS, holed, planted
-from expected_failures import EXPECTED
+from expected_failures import scikit_learn_checks
 from scipy import io as scipy_io
 from scipy import sparse
 from sklearn.base import clone
@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import jella
 from jella.estimators.completion import RPCA, RRMC
@@ -358,15 +357,8 @@ def test_neither_the_order_of_samples_nor_of_views_matters(method, setting, rng)
 # estimators
 
 
-def _checks():
-    for model in (RPCA(), RRMC(), RRMC(2, scale="none")):
-        expected = EXPECTED.get(type(model).__name__, {})
-        for estimator, check in estimator_checks_generator(model, expected_failed_checks=expected, mark="skip"):
-            yield pytest.param(estimator, check, id=f"{model}-{check.func.__name__}")
-
-
 @pytest.mark.filterwarnings("default")  # the checks allow few rounds, and fits rightly warn
-@pytest.mark.parametrize(("estimator", "check"), list(_checks()))
+@pytest.mark.parametrize(("estimator", "check"), scikit_learn_checks([RPCA(), RRMC(), RRMC(2, scale="none")]))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

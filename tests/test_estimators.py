@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from common import CASES, SETTINGS, all_methods, holed, make, planted
-from expected_failures import EXPECTED
+from expected_failures import EXPECTED, name_of, scikit_learn_checks
 from sklearn.base import clone, is_clusterer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
@@ -29,35 +29,20 @@ by_name = pytest.mark.parametrize("method", METHODS, ids=lambda m: m.__name__)
 by_case = pytest.mark.parametrize(("method", "setting"), CASES, ids=lambda part: getattr(part, "__name__", part))
 
 
-def _name(check):
-    return getattr(check, "func", check).__name__
-
-
-def _checks():
-    for method in METHODS:
-        contradicts = EXPECTED.get(method.__name__, {})
-        for model in (method(), *([method(n_clusters=3)] if method in (jella.MVLIV, jella.PVC) else [])):
-            for estimator, check in estimator_checks_generator(model):
-                reason = contradicts.get(_name(check))
-                # strict: an entry whose check passes is stale, and fails
-                marks = () if reason is None else pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)
-                yield pytest.param(estimator, check, id=f"{model}-{_name(check)}", marks=marks)
-
-
-CHECKS = list(_checks())
+WITH_CLUSTERS = [jella.MVLIV(n_clusters=3), jella.PVC(n_clusters=3)]
 
 
 @pytest.mark.filterwarnings("default")  # the checks feed data on which some fits rightly warn
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+@pytest.mark.parametrize(("estimator", "check"), scikit_learn_checks([*(m() for m in METHODS), *WITH_CLUSTERS]))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_every_expected_failure_names_a_check_of_a_method():
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_expected_failure_is_a_check_of_a_method(name):
     """An entry of a check that is never run, or of a method that is gone, would otherwise stay for ever."""
-    run = {(type(estimator).__name__, _name(check)) for estimator, check in (case.values for case in CHECKS)}
-    expected = {(method, check) for method, checks in EXPECTED.items() for check in checks}
-    assert expected <= run
+    run = {name_of(check) for _, check in estimator_checks_generator(getattr(jella, name)())}
+    assert set(EXPECTED[name]) <= run
 
 
 def test_there_are_methods_to_walk():
