@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from common import SETTINGS, holed, planted
-from expected_failures import EXPECTED
+from expected_failures import scikit_learn_checks
 from scipy import io as scipy_io
 from scipy import sparse
 from sklearn.base import clone
@@ -17,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import jella
 from jella.estimators.completion import RPCA, RRMC
@@ -368,15 +367,8 @@ def test_neither_the_order_of_samples_nor_of_views_matters(method, setting, rng)
 # estimators
 
 
-def _checks():
-    for model in (RPCA(), RRMC(), RRMC(2, scale="none")):
-        expected = EXPECTED.get(type(model).__name__, {})
-        for estimator, check in estimator_checks_generator(model, expected_failed_checks=expected, mark="skip"):
-            yield pytest.param(estimator, check, id=f"{model}-{check.func.__name__}")
-
-
 @pytest.mark.filterwarnings("default")  # the checks allow few rounds, and fits rightly warn
-@pytest.mark.parametrize(("estimator", "check"), list(_checks()))
+@pytest.mark.parametrize(("estimator", "check"), scikit_learn_checks([RPCA(), RRMC(), RRMC(2, scale="none")]))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -499,7 +491,8 @@ def test_the_score_finds_the_planted_rank_in_spite_of_errors():
     _, X = corrupted(n=90, d=60, r=3, missing=0.1, wrong=0.02)
     search = GridSearchCV(RRMC(scale="none"), {"n_components": [1, 3, 12]}, cv=3).fit(X)
     assert search.best_params_ == {"n_components": 3}
-    assert make_pipeline(FunctionTransformer(), RRMC(2)).fit_transform(X).shape == (90, 2)
+    pipeline = make_pipeline(FunctionTransformer(), RRMC(2))
+    np.testing.assert_array_equal(pipeline.fit_transform(X), RRMC(2).fit(X).embedding_)
 
 
 def test_the_score_of_rpca_finds_a_useful_weight():

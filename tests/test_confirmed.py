@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
+from jella.graphs import confirmed, spectral
 from jella.graphs.confirmed import UNCONFIRMED, confirmed_graph
-from jella.graphs.spectral import diffused_labels
+from jella.graphs.spectral import choose_n_clusters, diffused_labels
 from jella.views import read_views
 
 NEAR = np.array([[1], [2], [3], [2]])
@@ -39,6 +40,85 @@ def test_missing_entries_are_as_the_model_expects(form):
     graph = confirmed_graph(NEAR, read_views([form(X)]), W, [U], [1.0], 1).toarray()
     assert graph[0, 1] == pytest.approx(UNCONFIRMED)  # sample 1 is at 4.1, beside sample 2
     assert graph[1, 2] == pytest.approx(UNCONFIRMED + 2)
+
+
+def _side_of_a_stray(hints):
+    """The group of a sample that the embedding alone joins to one, and two confirmed edges to the other: 0 or 1.
+
+    Two groups of ten, in rings. The stray lacks the clear view; the faint one, of a fifth of the votes, has it beside
+    two samples of group 1. In the embedding it is also beside some of group 0.
+    """
+    ring = np.arange(10)
+    clear = np.concatenate([0.1 * ring, 100 + 0.1 * ring, [np.nan]])
+    faint = np.concatenate([-100 + 0.1 * ring, -0.1 * ring, [3.0]])
+    near = np.full((21, 10), -1)
+    near[:20, :4] = np.concatenate([group + (ring[:, None] + [-2, -1, 1, 2]) % 10 for group in (0, 10)])
+    near[20, : hints + 2] = [*ring[:hints], 10, 11]
+    bases = [np.zeros((1, 1))] * 2
+    views = read_views([clear[:, None], faint[:, None]])
+    labels = diffused_labels(confirmed_graph(near, views, np.zeros((21, 1)), bases, [2.0, 1.0], 2), 2, 5, 0)
+    assert len(set(labels[:10])) == len(set(labels[10:20])) == 1
+    return int(labels[20] != labels[0])
+
+
+@pytest.mark.parametrize(
+    ("hints", "side", "factor"),
+    [(5, 1, 2.0), (8, 0, 0.5)],
+    ids=["few hints do not outweigh two edges that a view confirms", "many hints do"],
+)
+def test_what_an_edge_weighs_that_no_view_confirms(hints, side, factor, monkeypatch):
+    assert _side_of_a_stray(hints) == side
+    monkeypatch.setattr(confirmed, "UNCONFIRMED", factor * UNCONFIRMED)
+    assert _side_of_a_stray(hints) == 1 - side  # the case hangs on the weight
+
+
+def _blocks(strengths, sizes):
+    """A graph of blocks of samples, of strength one inside, and the block of every sample."""
+    between = np.array(strengths)
+    block = np.repeat(np.arange(len(sizes)), sizes)
+    return (between + between.T + np.eye(len(sizes)))[block][:, block], block
+
+
+def test_how_long_a_diffusion_lasts(monkeypatch):
+    """Five blocks in three groups: 1 and 4 hang together, 3 by itself, and 2 most on 1 and 4, though it leans to 0."""
+    strengths = [
+        [0, 0, 0.2, 0.05, 0],
+        [0, 0, 0.2, 0.02, 0.3],
+        [0, 0, 0, 0.1, 0.1],
+        [0, 0, 0, 0, 0.02],
+        [0, 0, 0, 0, 0],
+    ]
+    graph, block = _blocks(strengths, [4, 8, 4, 6, 8])
+    expected = np.array([0, 1, 1, 2, 1])[block]
+    for seed in range(3):
+        assert adjusted_rand_score(expected, diffused_labels(graph, 3, 10, seed)) == 1.0
+    lasts = spectral.DIFFUSION
+    shorter, longer = np.array([0, 1, 0, 2, 1])[block], np.array([0, 1, 2, 0, 1])[block]
+    for factor, other in ((0.5, shorter), (2.0, longer)):  # the case hangs on the time
+        monkeypatch.setattr(spectral, "DIFFUSION", factor * lasts)
+        assert adjusted_rand_score(other, diffused_labels(graph, 3, 10, 0)) == 1.0
+
+
+def _nested(inner, outer, parts):
+    """Two groups of some parts each, of strength one in a part, `inner` in a group and `outer` between groups."""
+    part = np.arange(2 * parts)
+    same = part[:, None] // parts == part // parts
+    return _blocks(np.triu(np.where(same, inner, outer), 1), [12] * (2 * parts))[0]
+
+
+@pytest.mark.parametrize(
+    ("graph", "number", "other", "instead"),
+    [(_nested(0.25, 0.05, 3), 6, 0.9, 2), (_nested(0.35, 0.05, 2), 2, 0.99, 4)],
+    ids=["groups of 93% of the best modularity are too few", "groups of 98% are enough"],
+)
+def test_which_numbers_of_groups_are_in_question(graph, number, other, instead, monkeypatch):
+    """Two groups have the wider gap after them; parts have the best modularity."""
+    path = choose_n_clusters(graph, 8)
+    assert path.n_clusters == number
+    assert path.gap.argmax() + 2 == 2
+    assert path.modularity.argmax() + 2 == max(number, instead)
+    monkeypatch.setattr(spectral, "NEAR_BEST", other)
+    assert choose_n_clusters(graph, 8).n_clusters == instead  # the case hangs on the share
 
 
 def test_a_diffusion_finds_blocks_that_hang_together_by_a_thread():

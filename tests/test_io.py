@@ -305,6 +305,25 @@ def test_ids_keep_their_text(tmp_path):
     assert list(frame.index) == ["1_2", "1_3"]
 
 
+@pytest.mark.parametrize("cells", [("1_2", "3"), ("0.5", "1_2"), ("1_2", "1_3"), ("", "1_2")])
+def test_numbers_with_underscores_are_text(tmp_path, cells):
+    """Python reads '1_2' as 12; in a table it is a name, or a slip."""
+    file = tables(tmp_path, t=f"a,b\n0.5,{cells[0]}\n1.5,{cells[1]}\n") / "t.csv"
+    with pytest.raises(DataError, match=r"'b'; pass .*non_numeric"):
+        read(file)
+    assert list(read(file, non_numeric="drop").views["t"].columns) == ["a"]
+    coded = read(file, non_numeric="encode").views["t"]
+    assert "b=1_2" in coded.columns
+
+
+def test_names_of_digits_and_underscores_are_a_header_and_ids(tmp_path):
+    frame = read(tables(tmp_path, t="1_2,1_3\n0.5,2\n1.5,3\n") / "t.csv").views["t"]
+    assert list(frame.columns) == ["1_2", "1_3"]
+    np.testing.assert_array_equal(frame.to_numpy(), [[0.5, 2], [1.5, 3]])
+    frame = read(tables(tmp_path, u="who,a\n1_2,5\n007,6\n1_4,7\n") / "u.csv").views["u"]
+    assert list(frame.index) == ["1_2", "007", "1_4"]
+
+
 def test_a_named_id_column(tmp_path):
     folder = tables(tmp_path, one="a,who\n1,7\n2,8\n", two="who,b\n8,1\n7,2\n")
     found = read(folder, id_column="who")

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 import jella
 from jella.model_selection import HeldOut, held_out_error, search, select_rank
-from jella.model_selection.rank import default_estimator, ladder
+from jella.model_selection.rank import N_SPLITS, default_estimator, ladder
 from jella.terms import Ridge
 from jella.views import read_views
 
@@ -134,7 +134,12 @@ def test_sparse_views_stay_sparse():
         assert hidden[0].any()
         assert hidden[1].shape == ((60, 9) if with_entries else (60, 1))
         assert read_views(holed)[0].is_sparse
-    assert held_out_error(jella.MVLIV(n_components=2), X) > 0
+    held_out, estimator = HeldOut(2, random_state=0), jella.MVLIV(n_components=2)
+    by_hand = []
+    for holed, hidden in held_out.split(X):
+        first, second = estimator.fit(holed).complete(holed)
+        by_hand.append(held_out.score(X, [first.toarray(), second], hidden))
+    assert held_out_error(estimator, X, held_out) == pytest.approx(np.mean(by_hand), rel=1e-9)
     assert select_rank(X, [1, 2], random_state=0).estimator.scale == "sample"
 
 
@@ -277,11 +282,17 @@ def ridged(**options):
 def test_a_planted_better_weight_is_found_and_refitted():
     X = planted(noise=1.0)
     grid = {"embedding": [[Ridge(w)] for w in (1e-4, 0.2, 1e3)]}
-    found = search(ridged(), grid, X, random_state=0)
+    held_out = HeldOut(4, random_state=0)
+    found = search(ridged(), grid, X, held_out=held_out)
     assert found.best_params["embedding"] == [Ridge(0.2)]
     assert found.best_error == found.errors.min() == found.errors[1]
-    assert found.standard_errors.shape == (3,)
-    assert np.all(found.standard_errors > 0)
+    by_split = np.empty((3, 4))
+    for split, (holed, hidden) in enumerate(held_out.split(X)):
+        for i, candidate in enumerate(found.candidates):
+            completed = ridged(**candidate.params).fit(holed).complete(holed)
+            by_split[i, split] = held_out.score(X, completed, hidden)
+    np.testing.assert_allclose(found.errors, np.mean(by_split, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(found.standard_errors, stats.sem(by_split, axis=1), rtol=1e-9)
     refitted = ridged(embedding=[Ridge(0.2)]).fit(X)
     assert np.array_equal(found.best_estimator.embedding_, refitted.embedding_)
     assert search(ridged(), grid, X, random_state=0, refit=False).best_estimator is None
@@ -385,7 +396,9 @@ def test_the_planted_rank_is_found(setting):
     path = select_rank(X, random_state=0)
     assert path.rank == 4 == path.estimator.n_components
     assert path.ranks == (2, 3, 4, 6, 8, 12, 16)[: len(path.ranks)]
-    assert path.errors.shape == path.standard_errors.shape == (len(path.ranks),)
+    found = search(path.estimator, {"n_components": list(path.ranks)}, X, held_out=HeldOut(N_SPLITS, random_state=0))
+    np.testing.assert_allclose(path.errors, found.errors, rtol=1e-9)
+    np.testing.assert_allclose(path.standard_errors, found.standard_errors, rtol=1e-9)
     assert "     4" in repr(path).split("<")[0].splitlines()[-1]
 
 

@@ -123,7 +123,8 @@ def test_frames_give_a_frame_of_samples():
     completed = found.complete()
     for name, one in frames.items():
         assert completed[name].loc[one.index].equals(one)
-        assert completed[name].shape == (90, one.shape[1])
+        assert set(completed[name].index) == set(frame.index)
+        assert not completed[name].isna().any(axis=None)
 
 
 def test_as_frame_without_names_counts_the_samples(monkeypatch):
@@ -262,7 +263,7 @@ def test_containers_come_back_as_they_went_in(container):
         views = [np.hstack([np.ones((60, 1)), views[0]])]  # no sample without any value
     X = make(views)
     found, done = jella.cluster(X, 3), jella.complete(X, n_clusters=3)
-    assert found.labels.shape == (60,)
+    np.testing.assert_array_equal(found.labels, jella.SparseBDR(3, random_state=0).fit(X).labels_)
     for completed in (found.complete(), done.views):
         assert type(completed) is type(X)
         if container == "dict":
@@ -313,10 +314,8 @@ def test_masks_stand_for_nan():
     one, other = jella.complete(views, n_clusters=3), jella.complete(junk, observed=observed, n_clusters=3)
     assert one.error == pytest.approx(other.error)
     assert one.mean_error == pytest.approx(other.mean_error)
-    for X, Y, Z in zip(one.views, other.views, by_mask.complete(), strict=True):
+    for X, Y in (*zip(one.views, other.views, strict=True), *zip(by_nan.complete(), by_mask.complete(), strict=True)):
         np.testing.assert_allclose(X, Y)
-        assert X.shape == Z.shape
-        assert np.abs(Z).max() < 1e3
 
 
 def test_the_functions_are_public_and_hidden_by_no_module():

@@ -16,7 +16,20 @@ from hypothesis.extra import numpy as hnp
 from jella.problem.terms.base import joint_prox, why_not_joint
 from jella.problem.terms.learned_graph import project_simplex_rows
 from jella.problem.terms.linf1 import project_l1_columns
-from jella.terms import L1, L21, Box, Coupling, LabelGraph, Linf1, NonNegative, Orthonormal, Proximable, Ridge
+from jella.terms import (
+    L1,
+    L21,
+    Box,
+    Coupling,
+    Indicator,
+    LabelGraph,
+    LearnedGraph,
+    Linf1,
+    NonNegative,
+    Orthonormal,
+    Proximable,
+    Ridge,
+)
 
 TERMS = [make_term(kind) for kind in all_terms()]
 PROXIMABLE = [term for term in TERMS if isinstance(term, Proximable)]
@@ -183,6 +196,74 @@ def test_graph_rows_are_on_the_simplex_and_nearest(rng):
     for _ in range(200):
         other = rng.dirichlet(np.ones(6), size=8)
         assert np.all(np.sum((A - B) ** 2, axis=1) <= np.sum((other - B) ** 2, axis=1) + 1e-12)
+
+
+def test_the_product_with_a_learned_graph_is_that_of_its_symmetric_part(rng):
+    """Beta · (Diag(S1) − S) with S = (A + Aᵀ)/2: half the gradient of the term, which A alone does not give."""
+    term, B = LearnedGraph(2.0, 1.5), rng.normal(size=(6, 3))
+    graph = term.refresh(B, None)
+    assert np.abs(graph - graph.T).max() > 0.05
+    S = (graph + graph.T) / 2
+    np.testing.assert_allclose(term.coupling(B, graph).matmul(B), 2.0 * (np.diag(S.sum(axis=1)) - S) @ B, atol=1e-12)
+    pairs = np.sum((B[:, None] - B[None, :]) ** 2, axis=2)
+    assert term.value(B, graph) == pytest.approx(2.0 * np.sum(S * pairs) / 2 + 1.5 * np.sum(graph**2))
+
+
+def test_l21_zeroes_rows_up_to_its_threshold_and_shortens_the_others():
+    """The threshold is step · weight; rows of norm 5 against thresholds below, at and above 5."""
+    row, weight = np.array([[3.0, -4.0]]), 2.0
+    for step in (0.25, 1.0, 2.4):
+        np.testing.assert_allclose(L21(weight).prox(row, step), row * (1 - step * weight / 5), rtol=1e-14)
+    for step in (2.5, 2.6, 100.0):
+        np.testing.assert_array_equal(L21(weight).prox(row, step), [[0.0, 0.0]])
+    assert np.linalg.norm(L21(weight).prox(row, 2.5 - 1e-9)) == pytest.approx(2e-9, rel=1e-5)
+    # a step per row, and a step of nothing on a row of nothing
+    steps = np.array([[1.0], [2.5], [0.0]])
+    found = L21(weight).prox(np.array([[3.0, -4.0], [3.0, -4.0], [0.0, 0.0]]), steps)
+    np.testing.assert_allclose(found, [[1.8, -2.4], [0.0, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_orthonormality_is_met_to_rounding_and_no_further(dtype, rng):
+    """Columns may be off by a thousand roundings per column of the basis."""
+    tall = rng.normal(size=(500, 20)).astype(dtype)
+    assert Orthonormal().value(Orthonormal().project(tall)) == 0.0
+    assert Orthonormal().value(np.linalg.qr(tall)[0]) == 0.0
+    for r in (1, 4):
+        allowed = 1e3 * r * np.finfo(dtype).eps
+        for share, value in ((0.5, 0.0), (0.9, 0.0), (1.1, math.inf), (2.0, math.inf)):
+            longer, turned = np.eye(6, r, dtype=dtype), np.eye(6, r, dtype=dtype)
+            longer[0, 0] += share * allowed / 2  # its square is off by the share
+            assert Orthonormal().value(longer) == value
+            if r > 1:
+                turned[0, 1] = share * allowed  # an inner product of two columns
+                assert Orthonormal().value(turned) == value
+
+
+LABELS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12)
+
+
+@given(pairs=LABELS)
+@settings(max_examples=200, deadline=None)
+def test_repair_of_empty_clusters_empties_no_other(pairs):
+    before, after = (np.eye(4)[list(labels)] for labels in zip(*pairs, strict=True))
+    fixed = Indicator().repair(after, before)
+    assert Indicator().value(fixed) == 0.0
+    sizes = fixed.sum(axis=0)
+    assert np.all(sizes[after.sum(axis=0) > 0] > 0)
+    moved = np.any(fixed != after, axis=1)
+    np.testing.assert_array_equal(fixed[moved], before[moved])
+    for j in np.flatnonzero((sizes == 0) & (before.sum(axis=0) > 0)):  # only where no sample can be spared
+        assert np.all(sizes[fixed[before[:, j] == 1].argmax(axis=1)] == 1)
+
+
+def test_a_cluster_of_one_is_not_robbed_to_fill_another():
+    # the first sample of component 0 is all that component 1 has now; its second shares component 2
+    before, after = np.eye(3)[[0, 0, 1, 2]], np.eye(3)[[1, 2, 2, 2]]
+    np.testing.assert_array_equal(Indicator().repair(after, before), np.eye(3)[[1, 0, 2, 2]])
+    # nobody to spare: it stays empty
+    before, after = np.eye(3)[[0, 1]], np.eye(3)[[1, 2]]
+    np.testing.assert_array_equal(Indicator().repair(after, before), after)
 
 
 @pytest.mark.parametrize("term", [t for t in TERMS if t.ridge], ids=repr)

@@ -158,6 +158,67 @@ def test_prox_gradient_agrees_with_the_exact_updates(rng):
         np.testing.assert_allclose(B, exact.apply(quadratic, terms, np.zeros((7, 3))), atol=1e-4)
 
 
+def _stretched(m=5, r=6):
+    """A quadratic whose curvatures span two decades: momentum overshoots on it."""
+    rng = np.random.default_rng(3)
+    Q = np.linalg.qr(rng.normal(size=(r, r)))[0]
+    return Quadratic((Q * np.logspace(-1, 1, r)) @ Q.T, rng.normal(size=(m, r)))
+
+
+def _fista(quadratic, weight, steps, restarts):
+    """Textbook FISTA for the non-negative lasso from zero, with function restart (O'Donoghue and Candès) if asked."""
+    slope = 2 * np.linalg.eigvalsh(quadratic.gram)[-1]
+
+    def value(B):
+        return np.sum(B * (B @ quadratic.gram)) - 2 * np.sum(B * quadratic.cross) + weight * np.sum(B)
+
+    def step(B):
+        return np.maximum(B - 2 * (B @ quadratic.gram - quadratic.cross) / slope - weight / slope, 0)
+
+    current = ahead = np.zeros_like(quadratic.cross)
+    t, values, restarted = 1.0, [value(current)], 0
+    for _ in range(steps):
+        new = step(ahead)
+        if restarts and value(new) > values[-1]:
+            new, t, restarted = step(current), 1.0, restarted + 1
+        following = (1 + np.sqrt(1 + 4 * t**2)) / 2
+        ahead, current, t = new + (t - 1) / following * (new - current), new, following
+        values.append(value(current))
+    return current, np.array(values), restarted
+
+
+def test_momentum_that_would_raise_the_value_is_dropped():
+    """Where plain FISTA rises, the update follows FISTA with restarts, step by step, and never rises."""
+    quadratic, terms, zero = _stretched(), [NonNegative(), L1(0.02)], np.zeros((5, 6))
+    assert np.diff(_fista(quadratic, 0.02, 60, restarts=False)[1]).max() > 1e-3
+    assert _fista(quadratic, 0.02, 60, restarts=True)[2] >= 2
+    values = []
+    for steps in range(1, 61):
+        B = ProxGradient(steps).apply(quadratic, terms, zero)
+        np.testing.assert_allclose(B, _fista(quadratic, 0.02, steps, restarts=True)[0], atol=1e-9)
+        values.append(_value(quadratic, terms, B))
+    assert np.all(np.diff(values) <= 0)
+
+
+def test_steps_between_sweeps_have_no_momentum():
+    quadratic, B = _stretched(), np.zeros((5, 6))
+    update = ProxGradient().between_sweeps()
+    slope = 2 * np.linalg.eigvalsh(quadratic.gram)[-1]
+    for _ in range(update.max_steps):
+        B = np.maximum(B - 2 * (B @ quadratic.gram - quadratic.cross) / slope, 0)
+    np.testing.assert_allclose(update.apply(quadratic, [NonNegative()], np.zeros((5, 6))), B, atol=1e-12)
+
+
+def test_a_minimum_is_left_where_it_is_but_for_rounding():
+    """At the minimum a step can only round upwards; the value must not follow it."""
+    for seed in range(20):
+        quadratic, terms = _quadratic(np.random.default_rng(seed)), [L21(0.3)]
+        B = ProxGradient(5000).apply(quadratic, terms, np.zeros((7, 3)))
+        for _ in range(5):
+            before, B = _value(quadratic, terms, B), ProxGradient().apply(quadratic, terms, B)
+            assert _value(quadratic, terms, B) <= before
+
+
 def test_procrustes_beats_random_orthonormal_bases(rng):
     quadratic = _quadratic(rng)
     U = Procrustes().apply(quadratic, [Orthonormal()], np.eye(7, 3))

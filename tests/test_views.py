@@ -82,20 +82,23 @@ def test_names_of_views_and_features():
 
 
 @pytest.mark.parametrize(
-    "single",
+    "wrap",
     [
-        np.ones((4, 3)),
-        np.ones((4, 3)).tolist(),
-        [np.ones(3)] * 4,
-        pd.DataFrame(np.ones((4, 3))),
-        sparse.csr_array(np.ones((4, 3))),
-        [[1, None, 3]] * 4,
+        np.asarray,
+        np.ndarray.tolist,
+        list,
+        pd.DataFrame,
+        sparse.csr_array,
+        lambda X: [[None if np.isnan(x) else x for x in row] for row in X],
     ],
+    ids=["array", "lists", "list of arrays", "DataFrame", "sparse", "None"],
 )
-def test_a_matrix_is_one_view(single):
-    views = read_views(single)
+def test_a_matrix_is_one_view(wrap):
+    X = np.arange(12.0).reshape(4, 3)
+    X[1, 2] = np.nan
+    views = read_views(wrap(X))
     assert len(views) == 1
-    assert views[0].X.shape == (4, 3)
+    assert np.array_equal(np.where(full_mask(views[0]), dense(views[0]), np.nan), X, equal_nan=True)
 
 
 def test_a_list_of_one_array_is_a_collection_and_gives_the_same_fit():
@@ -118,7 +121,7 @@ def test_every_array_library_gives_the_fit_of_numpy(xp):
         assert np.allclose(to_numpy(ours), theirs, atol=1e-9)
     lacking = found.complete([xp.asarray(left[4:]), None])
     assert type(lacking[1]) is type(lacking[0])
-    assert to_numpy(lacking[1]).shape == (N - 4, 5)
+    assert np.allclose(to_numpy(lacking[1]), expected.complete([left[4:], None])[1], atol=1e-9)
     scores = found.score([xp.asarray(left), xp.asarray(right)]), expected.score([left, right])
     assert scores[0] == pytest.approx(scores[1], rel=1e-9)
 
@@ -338,6 +341,24 @@ def test_pandas_masks_are_aligned_by_their_names():
         assert np.array_equal(read_views([a, b], [None, given_mask])[1].mask, expected)
 
 
+def test_what_a_pandas_mask_does_not_know_is_not_observed():
+    """NA in a mask of pandas' own booleans is no True: the value under it is not used."""
+    a, b = frames()
+    mask = pd.DataFrame(True, index=b.index, columns=b.columns).astype("boolean")
+    mask.iloc[0, 1], mask.iloc[1, 2], mask.iloc[2] = pd.NA, False, pd.NA
+    expected = np.ones(b.shape, dtype=bool)
+    expected[0, 1] = expected[1, 2] = expected[2] = False
+    assert np.array_equal(read_views([b], [mask])[0].mask, expected)
+    assert np.array_equal(read_views([b], [mask.iloc[::-1]])[0].mask, expected)
+    assert np.array_equal(read_views([b.to_numpy()], [mask])[0].mask, expected)  # nothing to align by
+    assert np.array_equal(read_views([a, b], [None, mask])[1].mask[4:], expected)
+    rows = pd.Series([True, None, False] + [True] * (len(b) - 3), index=b.index, dtype="boolean")
+    for given_mask in (rows, rows.to_frame(), rows.iloc[::-1]):
+        view = read_views([b], [given_mask])[0]
+        assert np.array_equal(view.mask[:, 0], rows.fillna(False))
+        assert not view.X[1].any()
+
+
 def test_column_types_of_frames():
     frame = pd.DataFrame(
         {
@@ -501,8 +522,9 @@ def test_sparse_views_are_never_dense_where_whole_samples_are_missing(no_dense, 
     monkeypatch.setattr(jella.readout.scoring, "BLOCK_BYTES", 8 * (d + 6) * 7)
     no_dense(n)
     fitted = model(tol=1e-2).fit(X, observed=observed)
-    assert np.isfinite(fitted.transform(X, observed=observed)).all()
-    assert fitted.score(X, observed=observed) < 0
+    score = fitted.score(X, observed=observed)
+    assert np.allclose(fitted.transform(X, observed=observed), fitted.embedding_, atol=1e-6)
+    assert -1 < score < 0
 
 
 def test_a_sparse_view_too_wide_to_be_dense(monkeypatch):
@@ -536,7 +558,7 @@ def test_views_that_are_lacking_after_the_fit():
     ):
         assert np.allclose(found, expected, atol=1e-12)
     sparse_fit = model().fit({"a": left, "b": sparse.csr_array(right)})
-    assert sparse_fit.transform({"a": left[4:]}).shape == (N - 4, 2)
+    assert np.allclose(sparse_fit.transform({"a": left[4:]}), sparse_fit.transform([left[4:], gone]), atol=1e-12)
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, pd.DataFrame])
