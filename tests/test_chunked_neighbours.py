@@ -15,7 +15,6 @@ import jella.distributed.fetch as fetch  # noqa: E402
 import jella.distributed.neighbours as chunked_neighbours  # noqa: E402
 import jella.distributed.read as read  # noqa: E402
 import jella.distributed.scheduler as scheduler  # noqa: E402
-import jella.estimators.methods.sparse_bdr as sparse_bdr  # noqa: E402
 import jella.graphs.neighbours as neighbours  # noqa: E402
 
 SETTINGS = ("missing-view", "incomplete-view")
@@ -36,7 +35,7 @@ def _by_cells(monkeypatch):
     """Searches and sweeps as with many samples."""
     for module in (neighbours, chunked_neighbours):
         monkeypatch.setattr(module, "EXACT", 50)
-    monkeypatch.setattr(sparse_bdr, "ORDERED", 50)
+    monkeypatch.setattr(neighbours, "ORDERED", 50)
     monkeypatch.setattr(jella.graphs.cells, "CELL_SIZE", 12)
     monkeypatch.setattr(neighbours, "PROBES", 3)
     monkeypatch.setattr(chunked_neighbours, "PROBES", 3)

@@ -281,7 +281,8 @@ def test_signatures_are_alike(method):
     parameters = list(inspect.signature(method).parameters.values())
     assert parameters[0].name == "n_clusters"
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in parameters[1:])
-    shared = {*BaseMultiView.__annotations__, *BaseJELLA.__annotations__} - {"embedding_"}
+    annotated = {*BaseMultiView.__annotations__, *BaseJELLA.__annotations__}
+    shared = {name for name in annotated if not name.endswith("_")}
     given = {p.name for p in parameters}
     fixed = {name for name in shared - given if hasattr(method, name)}
     assert shared <= given | fixed

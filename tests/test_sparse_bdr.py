@@ -232,7 +232,7 @@ def test_the_order_of_the_sweeps_does_not_show(setting, monkeypatch):
     views, _ = clustered()
     holes = jella.datasets.make_incomplete(views, 0.3, setting, random_state=0)
     plain = jella.SparseBDR(3, random_state=0).fit(holes)
-    monkeypatch.setattr("jella.estimators.methods.sparse_bdr.ORDERED", 10)
+    monkeypatch.setattr("jella.graphs.neighbours.ORDERED", 10)
     ordered = jella.SparseBDR(3, random_state=0).fit(holes)
     np.testing.assert_allclose(ordered.objective_, plain.objective_, rtol=1e-9)
     np.testing.assert_allclose(ordered.embedding_, plain.embedding_, atol=1e-6)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method
-from jella.cli.flow import Fitted, Record, fit_arguments, run_fit
+from jella.cli.flow import fit_arguments, run_fit
 from jella.numerics.words import aligned, number, percent
 
 HELP = "the missing values filled in, with an estimate of the error"

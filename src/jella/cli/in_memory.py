@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jella.cli.data import aligned_labels, class_scores, read_data
+from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_device, fit, make_model
-from jella.cli.flow import Fitted, Record
 from jella.cli.output import output_folder, sample_column, write_embedding, write_table
 from jella.cli.words import say
 

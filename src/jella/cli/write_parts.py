@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jella.cli.flow import Fitted, Record
+from jella.cli.fitted import Fitted, Record
 
 if TYPE_CHECKING:
     from jella.io.partitions import Partitioned

@@ -110,7 +110,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         given = self.init if isinstance(self.init, Mapping) else {"embedding": self.init}
         W = given.get("embedding")
         n = prepared.rows.size
-        return self.init if W is None or len(W) != n else {**given, "embedding": take_rows(W, prepared.ranks)}
+        return self.init if W is None or np.shape(W)[0] != n else {**given, "embedding": take_rows(W, prepared.ranks)}
 
     def _last_blocks(self, prepared: Prepared, problem: Problem, rank: int) -> Blocks:
         """The blocks of the last fit, to go on from."""

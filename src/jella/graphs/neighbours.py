@@ -150,7 +150,7 @@ def sweep_order(neighbours: np.ndarray, W: Any) -> np.ndarray | None:
     W : array (n, r)
         Embedding of the samples.
     """
-    if len(W) <= ORDERED or not isinstance(W, np.ndarray):
+    if W.shape[0] <= ORDERED or not isinstance(W, np.ndarray):
         return None
     return locality_order(averaged(W, neighbour_graph(neighbours), AVERAGED))
 

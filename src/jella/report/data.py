@@ -1,68 +1,26 @@
-"""Everything that a report shows, computed once and free of any layout."""
+"""What a report says of a fitted model: what was found, in words too."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
-from jella.metrics import accuracy, adjusted_rand, nmi
-from jella.report.affinity import AffinityMap, find_affinity
-from jella.report.association import Association, find_associations
-from jella.report.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_per_sample, own_colourings
-from jella.report.convergence import Convergence, find_convergence
-from jella.report.markers import Markers, find_markers
-from jella.report.missing import MissingMap, find_missing
-from jella.report.picture import Picture, draw_picture
-from jella.report.predictions import Prediction, predict_hidden
-from jella.report.provenance import Provenance, find_provenance
-from jella.report.stability import Stability, find_stability
-from jella.report.subject import Absent, Subject
+from jella.report.findings import Agreement, Findings
+from jella.report.subject import Subject
 from jella.report.summary import Warned, summarise, warn_of
-from jella.report.variance import Variance, find_variance
 
-
-@dataclass(frozen=True)
-class Agreement:
-    """Clusters against labels that were given."""
-
-    n_samples: int  # with a cluster and a label
-    n_labels: int
-    adjusted_rand: float
-    nmi: float
-    accuracy: float
+__all__ = ["Agreement", "ReportData"]
 
 
 @dataclass(frozen=True, eq=False)
-class ReportData:
+class ReportData(Findings):
     """What a report says of a fitted model.
-
-    A part that the model or the data do not have is an `Absent`, which says why.
 
     Attributes
     ----------
-    title, method : str
-    sample_names, view_names : tuples of str
     summary : tuple of str
         Sentences.
     warnings : tuple of Warned
-    missing : MissingMap
-    convergence : Convergence or Absent
-    picture : Picture or Absent
-    affinity : AffinityMap or Absent
-    clusters, sizes : int arrays (k,)
-        Clusters that have samples, and how many; empty where there are none.
-    stability : Stability or Absent
-    predictions : tuple of Prediction, or Absent
-        One per view of which something was hidden.
-    variance : Variance or Absent
-    markers : Markers or Absent
-    associations : tuple of Association, or Absent
-    agreement : Agreement or None
-    provenance : Provenance
-    n_columns : int
-        Columns of the metadata, of which the picture offers the first 25.
 
     Examples
     --------
@@ -75,87 +33,13 @@ class ReportData:
     (100, True)
     """
 
-    title: str
-    method: str
-    sample_names: tuple[str, ...]
-    view_names: tuple[str, ...]
     summary: tuple[str, ...]
     warnings: tuple[Warned, ...]
-    missing: MissingMap
-    convergence: Convergence | Absent
-    picture: Picture | Absent
-    affinity: AffinityMap | Absent
-    clusters: np.ndarray
-    sizes: np.ndarray
-    stability: Stability | Absent
-    predictions: tuple[Prediction, ...] | Absent
-    variance: Variance | Absent
-    markers: Markers | Absent
-    associations: tuple[Association, ...] | Absent
-    agreement: Agreement | None
-    provenance: Provenance
-    n_columns: int
 
     @classmethod
-    def of(
-        cls,
-        model: Any,
-        X: Any,
-        *,
-        observed: Any = None,
-        metadata: Any = None,
-        labels: Any = None,
-        command: str | None = None,
-        seed: int | None = None,
-        title: str | None = None,
-        held_out: bool = True,
-    ) -> ReportData:
+    def of(cls, model: Any, X: Any, *, observed: Any = None, seed: int | None = None, **options: Any) -> ReportData:
         """Compute the report; the parameters are those of `write_report`."""
         subject = Subject.of(model, X, observed, seed)
-        columns = metadata_columns(metadata, subject)
-        colourings = own_colourings(subject)
-        truth = None if labels is None else one_per_sample(labels, "labels", subject)
-        if truth is not None:
-            colourings.append(of_column("given label", truth))
-        colourings += [of_column(name, column) for name, column in list(columns.items())[:MOST_COLUMNS]]
-        data = cls(
-            title=f"{subject.method} on {', '.join(subject.views.names)}" if title is None else title,
-            method=subject.method,
-            sample_names=subject.names,
-            view_names=subject.views.names,
-            summary=(),
-            warnings=(),
-            missing=find_missing(subject),
-            convergence=find_convergence(subject),
-            picture=draw_picture(subject, colourings),
-            affinity=find_affinity(subject),
-            clusters=subject.clusters,
-            sizes=subject.sizes(),
-            stability=find_stability(subject),
-            predictions=predict_hidden(subject, held_out),
-            variance=find_variance(subject),
-            markers=find_markers(subject),
-            associations=find_associations(subject),
-            agreement=_agreement(subject, truth),
-            provenance=find_provenance(subject, command),
-            n_columns=len(columns),
-        )
-        return replace(data, summary=summarise(subject, data), warnings=warn_of(subject, data))
-
-
-def _agreement(subject: Subject, truth: np.ndarray | None) -> Agreement | None:
-    if truth is None or subject.labels is None:
-        return None
-    words = of_column("label", truth, levels_at_most=None)
-    assert words.levels is not None
-    known = np.array([words.levels[code] != MISSING for code in words.values]) & (subject.labels >= 0)
-    if not known.any():
-        raise ValueError("expected labels of some samples, got none that is known; pass labels=None instead")
-    pair = words.values[known], subject.labels[known]
-    return Agreement(
-        n_samples=int(known.sum()),
-        n_labels=len(set(pair[0].tolist())),
-        adjusted_rand=adjusted_rand(*pair),
-        nmi=nmi(*pair),
-        accuracy=accuracy(*pair),
-    )
+        found = Findings.about(subject, **options)
+        parts = {one.name: getattr(found, one.name) for one in fields(found)}
+        return cls(**parts, summary=summarise(subject, found), warnings=warn_of(subject, found))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jella.numerics.words import counted, listed, percent
 from jella.report.association import Association
+from jella.report.findings import Findings
 from jella.report.subject import Absent, Subject
-
-if TYPE_CHECKING:
-    from jella.report.data import ReportData
 
 #: clusters that are found again with less overlap than this are called unstable
 UNSTABLE = 0.6
@@ -31,13 +28,13 @@ class Warned:
     section: str
 
 
-def summarise(subject: Subject, data: ReportData) -> tuple[str, ...]:
+def summarise(subject: Subject, data: Findings) -> tuple[str, ...]:
     """What the data are, what was done, and what came out."""
     parts = (_data(subject), _missing(subject, data), _fit(subject, data), _clusters(subject, data))
     return tuple(words for words in (*parts, _stability(data), _completion(data), _agreement(data)) if words)
 
 
-def warn_of(subject: Subject, data: ReportData) -> tuple[Warned, ...]:
+def warn_of(subject: Subject, data: Findings) -> tuple[Warned, ...]:
     """What speaks against trusting the results."""
     return tuple(Warned(words, section) for section, words in _warnings(subject, data))
 
@@ -49,7 +46,7 @@ def _data(subject: Subject) -> str:
     return f"{counted(views.n_samples, 'sample')} described by {kinds}: {listed(described)}."
 
 
-def _missing(subject: Subject, data: ReportData) -> str:
+def _missing(subject: Subject, data: Findings) -> str:
     found = data.missing
     if found.missing == 0:
         return "Nothing is missing."
@@ -64,14 +61,14 @@ def _missing(subject: Subject, data: ReportData) -> str:
     return f"{who}, and {share}." if lacking and len(found.views) > 1 else f"{share[0].upper()}{share[1:]}."
 
 
-def _fit(subject: Subject, data: ReportData) -> str:
+def _fit(subject: Subject, data: Findings) -> str:
     size = ""
     if subject.embedding is not None:
         size = f" It gives every sample {counted(subject.embedding.shape[1], 'coordinate')}."
     return f"The method is {subject.method}.{size}"
 
 
-def _clusters(subject: Subject, data: ReportData) -> str:
+def _clusters(subject: Subject, data: Findings) -> str:
     if subject.labels is None:
         return "No clusters were asked for." if hasattr(subject.model, "n_init") else "The method has no clusters."
     sizes, k = np.sort(subject.sizes()), subject.clusters.size
@@ -82,7 +79,7 @@ def _clusters(subject: Subject, data: ReportData) -> str:
     return f"The samples fall into {k} clusters of {extent}{chosen}."
 
 
-def _stability(data: ReportData) -> str:
+def _stability(data: Findings) -> str:
     found = data.stability
     if isinstance(found, Absent):
         return ""
@@ -94,7 +91,7 @@ def _stability(data: ReportData) -> str:
     )
 
 
-def _completion(data: ReportData) -> str:
+def _completion(data: Findings) -> str:
     found = data.predictions
     if isinstance(found, Absent):
         return ""
@@ -108,7 +105,7 @@ def _completion(data: ReportData) -> str:
     )
 
 
-def _agreement(data: ReportData) -> str:
+def _agreement(data: Findings) -> str:
     if data.agreement is None:
         return ""
     a = data.agreement
@@ -119,7 +116,7 @@ def _agreement(data: ReportData) -> str:
     )
 
 
-def _warnings(subject: Subject, data: ReportData) -> Iterator[tuple[str, str]]:
+def _warnings(subject: Subject, data: Findings) -> Iterator[tuple[str, str]]:
     left_out = [name for name, kept in zip(subject.names, subject.kept, strict=True) if not kept]
     if left_out:
         several = "sample has" if len(left_out) == 1 else "samples have"
@@ -152,7 +149,7 @@ def association_words(found: Association) -> str:
     )
 
 
-def _about_clusters(subject: Subject, data: ReportData) -> Iterator[tuple[str, str]]:
+def _about_clusters(subject: Subject, data: Findings) -> Iterator[tuple[str, str]]:
     names = [str(cluster) for cluster in subject.clusters]
     small = [name for name, size in zip(names, subject.sizes(), strict=True) if size < SMALL]
     if small:
