@@ -272,7 +272,10 @@ def test_an_address_without_a_scheduler_is_one_sentence(capfd, plain, tmp_path, 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("-k", 3, "--method", "img"), "parts (sparse-bdr, daimc, irmkmc, mvliv, pvc) with --dask, got img; leave"),
+        (
+            ("-k", 3, "--method", "img"),
+            "parts (sparse-bdr, daimc, imcl, irmkmc, mvliv, pvc) with --dask, got img",
+        ),
         (("-k", 3, "--method", "imlbdr"), "got imlbdr; leave --method out for sparse-bdr"),
         ((*FIT, "-k", 3, "--device", "cpu"), "expected --dask or --device, got both; leave one of them out"),
         ((*FIT, "-k", 3, "--labels", "y"), "expected only --id-column to read Parquet with --dask, got --labels"),

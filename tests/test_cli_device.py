@@ -147,7 +147,7 @@ def test_every_method_comes_back_as_a_model_of_the_host(method, device, tmp_path
     names = pd.Index([f"s{i}" for i in range(40)])
     views = {
         name: pd.DataFrame(X[:, :15], index=names).add_prefix("f")
-        for name, X in digits(SETTINGS[method.missing], n=40).items()
+        for name, X in digits(SETTINGS[method.can.missing], n=40).items()
     }
     settings = {"n_clusters": 3, "max_iter": 3, "random_state": 0}
     model = method.kind(**{name: value for name, value in settings.items() if name in method.kind().get_params()})

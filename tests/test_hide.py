@@ -14,7 +14,7 @@ from scipy import sparse
 import jella
 import jella.views.hide
 from jella.experiments.cell import Cell
-from jella.experiments.protocol import compute
+from jella.experiments.protocol import compute_cell
 from jella.model_selection import HeldOut, held_out_error, search, select_rank
 from jella.numerics.arrays import to_numpy
 from jella.readout.scoring import held_out_rmse
@@ -340,7 +340,7 @@ def test_every_fit_on_less_goes_through_it(passed, call, n_hidden, n_whole):
 def test_the_experiments_go_through_it(passed, task):
     X = dict(zip("abc", [np.abs(view) for view in planted()], strict=True))
     cell = Cell(dataset="planted", method="MVL-IV", setting="missing-view", rate=0.3, task=task, repetition=0)
-    compute(cell, X, np.arange(N) % 3)
+    compute_cell(cell, X, np.arange(N) % 3)
     assert len(passed.fitted) == 1
     assert passed.has(passed.fitted[0])
     assert len(passed.returned) == {"cluster": 1, "hold-out": 2}[task]

@@ -18,12 +18,6 @@ ALLOWED = {
     "arguments": "each command of `jella` declares its arguments under this name",
     "run": "each command of `jella` starts under this name; jella.experiments.run is documented",
     "load": "jella.load and jella.datasets.load are documented, and their folders say of what",
-    "Graph": "the type of a neighbour graph, in graphs/ and in solve/start.py, which may not import graphs/",
-    "LowRank": "Y Yᵀ as a term of a problem, and the factors of a completed matrix",
-    "Part": "a part of a problem, and rows of a block that are solved together",
-    "Penalty": "the weight λ of a graph fit, and μ of an augmented Lagrangian",
-    "neighbour_graph": "from the indices of neighbours, and with adaptive weights",
-    "row_norms": "plain, and smoothed",
 }
 
 

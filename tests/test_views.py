@@ -647,7 +647,7 @@ def test_read_once_is_read_as_the_dict_that_it_holds():
     }
     once = ReadOnce(frames)
     model = jella.MVLIV(n_components=2, max_iter=5, tol=0, random_state=0).fit(once)
-    assert read_views(once, schema=model._schema) is read_views(once)
+    assert read_views(once, schema=model.schema_) is read_views(once)
     completed, expected = model.complete(once), model.complete(frames)
     assert isinstance(completed, ReadOnce)
     assert isinstance(model.bases_, dict)
@@ -656,7 +656,7 @@ def test_read_once_is_read_as_the_dict_that_it_holds():
     turned = ReadOnce({"b": frames["b"], "a": frames["a"][["w", "u", "v"]]})
     for some in (turned, ReadOnce({"a": frames["a"]})):  # columns in another order; a view that is missing
         np.testing.assert_array_equal(model.transform(some), model.transform(dict(some)))
-        assert read_views(some, schema=model._schema) is read_views(some, schema=model._schema)
+        assert read_views(some, schema=model.schema_) is read_views(some, schema=model.schema_)
     seen = {"a": np.arange(9) > 0}
     masked, plain = read_views(once, seen), read_views(frames, seen)
     assert not masked[0].mask[0, 0]

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from jella.distributed.by_chunk import ByChunk
 from jella.distributed.lending import filled_gram, filled_times
@@ -19,7 +20,6 @@ from jella.readout.base import CLUSTERED
 from jella.solve.filled import MeanFilled
 from jella.solve.solver import largest_signs, split_rows
 from jella.solve.start import (
-    Graph,
     check_embedding,
     feasible_bases,
     feasible_embedding,
@@ -64,7 +64,9 @@ def _means(views: ChunkedViews) -> list[np.ndarray]:
     return [total / np.maximum(view.count_by_feature(), 1) for total, view in zip(totals, views, strict=True)]
 
 
-def _scores(views: ChunkedViews, rank: int, graph: Graph | None = None) -> tuple[ByChunk, np.ndarray, np.ndarray]:
+def _scores(
+    views: ChunkedViews, rank: int, graph: sparse.csr_array | None = None
+) -> tuple[ByChunk, np.ndarray, np.ndarray]:
     """Leading singular triplets of the filled views: Q (n, r) in chunks, s (r,), V (Σ d_v, r)."""
     if views.n_features > MOST_FEATURES:
         raise ValueError(

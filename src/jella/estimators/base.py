@@ -178,7 +178,7 @@ class BaseMultiView(BaseEstimator):
         if reason is not None:
             raise ValueError(
                 f"expected samples in memory, got a Dask collection: {type(self).__name__} {reason}; use SparseBDR, "
-                "MVLIV, PVC, DAIMC or IRMKMC, or compute the collection first if it fits"
+                "MVLIV, PVC, DAIMC, IMCL or IRMKMC, or compute the collection first if it fits"
             )
         from jella.distributed import read_chunked
 

@@ -101,7 +101,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             if result.stop_reason == "interrupted":
                 break
         assert best is not None
-        return best
+        return replace(best, blocks=problem.at_rest(best.blocks))
 
     def _init(self, prepared: Prepared) -> Any:
         """What the user gave to start from, its rows in the order of the fit."""
@@ -171,7 +171,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             self.result_ = replace(result, blocks=replace(blocks, embedding=prepared.scaled.as_given(blocks.embedding)))
         else:
             self.result_ = replace(result, blocks=problem.take_blocks(blocks, back))
-        self._files = prepared.views.folder, prepared.scaled.folder  # they go when no model needs them
+        if prepared.views.folder is not None or prepared.scaled.folder is not None:
+            self._files = prepared.views.folder, prepared.scaled.folder  # they go when no model needs them
         if result.lost:
             self._keep_what_is_left(problem, result, prepared)
         readout = self._make_readout(problem, result, prepared)

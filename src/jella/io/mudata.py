@@ -110,7 +110,7 @@ def _loadings(model: Any, parts: Mapping[str, Any]) -> dict[str, np.ndarray]:
                 f"expected modality {name!r} with the {model.schema_.n_features[position]} variables of the fit, got "
                 f"{len(wanted)}, not the same; pass the MuData of the fit"
             )
-        if hasattr(model, "_bases"):
+        if hasattr(model, "readout_"):
             out[name] = to_numpy(model.readout_.bases[position])[order]
     return out
 

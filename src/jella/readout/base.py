@@ -177,10 +177,8 @@ class Readout(ABC):
         if (found >= 0).all():
             return take_rows(known, found)
         rows = new(self.scaling.apply(views.take(fresh))) if fresh.any() else None
-        example = known if rows is None else rows
-        if example is None:
-            example = np.empty((0, self.width), dtype=to_numpy(self.bases[0][:1, :1]).dtype)
-        full = np.full((kept.size, *example.shape[1:]), nothing, dtype=to_numpy(example[:1]).dtype)
+        example = rows if rows is not None else known if known is not None else self.bases[0]
+        full = np.full((kept.size, *example.shape[1:]), nothing, dtype=to_numpy(example).dtype)
         if rows is not None:
             full[fresh] = to_numpy(rows)
         if known is not None:

@@ -141,7 +141,9 @@ class NeighbourReadout(LowRankReadout):
             directed = neighbour_graph(self.near)
             path = choose_n_clusters(directed + directed.T)
             n_clusters = path.n_clusters
-        labels = self._labels_of(self.samples, self._fit.own, self.near, n_clusters, n_init, random_state)
+        labels = largest_first(
+            self._labels_of(self.samples, self._fit.own, self.near, n_clusters, n_init, random_state)
+        )
         return NeighbourClusters(self._unit_rows, labels, self.n_neighbors, n_clusters, path), labels
 
     def relabel(self, places: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
@@ -176,6 +178,18 @@ class NeighbourReadout(LowRankReadout):
         _, near = dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
         _, alike = nearest(self.samples, self.n_neighbors, queries=views)
         return lent_embedding(self.samples, views, W, np.concatenate([alike, near], axis=1), self.bases)
+
+
+def largest_first(labels: np.ndarray) -> np.ndarray:
+    """The same clusters, numbered by their sizes; of equal ones, that of the first sample comes first.
+
+    >>> largest_first(np.array([2, 0, 0, 1, 2, 2])).tolist()
+    [0, 1, 1, 2, 0, 0]
+    """
+    found, first, number, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    rank = np.empty(found.size, dtype=np.intp)
+    rank[np.lexsort((first, -sizes))] = np.arange(found.size)
+    return rank[number]
 
 
 def _drawn(bases: tuple[Array, ...], problem: Problem, views: Views, towards: Array) -> Array:

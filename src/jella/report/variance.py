@@ -56,10 +56,9 @@ class Variance:
 
 def find_variance(subject: Subject) -> Variance | Absent:
     """Explained shares of every view."""
-    bases = getattr(subject.model, "_bases", None)
-    if bases is None:
+    if not hasattr(subject.model, "readout_"):
         return Absent(f"{subject.method} has no components: it learns a graph, not bases.")
-    bases = [to_numpy(U).astype(np.float64) for U in bases]
+    bases = [to_numpy(U).astype(np.float64) for U in subject.model.readout_.bases]
     scaled = subject.model.scaling_.apply(subject.used())
     parts = [_explained(*part) for part in zip(scaled, _embeddings(subject, len(bases)), bases, strict=True)]
     shares, total = np.stack([part[0] for part in parts]), np.array([part[1] for part in parts])

@@ -66,7 +66,7 @@ class Quadratic:
 
 
 @dataclass(frozen=True)
-class Part:
+class RowsAlike:
     """Rows of a block that are solved together, with their quadratic."""
 
     rows: Array | slice
@@ -103,7 +103,7 @@ def stacked_gram(bases: Sequence[Array]) -> Array:
 
 def embedding_on_observed(
     data: Sequence[ViewData], bases: Sequence[Array], weights: Sequence[Array] | None = None
-) -> Iterator[Part]:
+) -> Iterator[RowsAlike]:
     """Algorithm 2, and the exact step on missing entries: each sample against what was observed of it.
 
     Samples of equal availability share a gram; with missing entries or weights (n, 1) a view every sample has its own,
@@ -115,7 +115,7 @@ def embedding_on_observed(
         yield from _by_sample(data, bases, weights)
 
 
-def _by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterator[Part]:
+def _by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterator[RowsAlike]:
     grams = [U.T @ U for U in bases]
     cross = _observed_cross(data, bases)
     presence = Views(tuple(d.view for d in data)).presence()
@@ -124,13 +124,15 @@ def _by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterat
     for number, pattern in enumerate(patterns):
         gram = sum((gram for gram, there in zip(grams, pattern, strict=True) if there), start=0.0 * grams[0])
         if len(patterns) == 1:
-            yield Part(slice(None), Quadratic(gram, cross))
+            yield RowsAlike(slice(None), Quadratic(gram, cross))
         else:
             rows = xp.asarray(np.flatnonzero(which.ravel() == number), device=device)
-            yield Part(rows, Quadratic(gram, xp.take(cross, rows, axis=0)))
+            yield RowsAlike(rows, Quadratic(gram, xp.take(cross, rows, axis=0)))
 
 
-def _by_sample(data: Sequence[ViewData], bases: Sequence[Array], weights: Sequence[Array] | None) -> Iterator[Part]:
+def _by_sample(
+    data: Sequence[ViewData], bases: Sequence[Array], weights: Sequence[Array] | None
+) -> Iterator[RowsAlike]:
     r = bases[0].shape[1]
     pairs = [_pair_products(U) for U in bases]
     widest = max(max(d.X.shape[1] for d in data), r * r)
@@ -139,7 +141,7 @@ def _by_sample(data: Sequence[ViewData], bases: Sequence[Array], weights: Sequen
         crosses = [_times(view.X[rows, :] @ U, w) for view, U, w in zip(data, bases, D, strict=True)]
         grams = [_times(_flat_grams(d.view, p, rows), w) for d, p, w in zip(data, pairs, D, strict=True)]
         cross, flat = sum(crosses[1:], start=crosses[0]), sum(grams[1:], start=grams[0])
-        yield Part(rows, Quadratic(namespace(cross).reshape(flat, (cross.shape[0], r, r)), cross))
+        yield RowsAlike(rows, Quadratic(namespace(cross).reshape(flat, (cross.shape[0], r, r)), cross))
 
 
 def _times(array: Array, weights: Array | None) -> Array:

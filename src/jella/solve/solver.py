@@ -77,7 +77,7 @@ def solve(
     current, reason = _loop(problem, plan, samples, current, relaxation, max_iter, tol, callbacks, record)
     if close and reason not in ("interrupted", "samples lost"):
         current = _close(problem, samples, current, record)
-    blocks = problem.at_rest(current.blocks)
+    blocks = current.blocks
     keys = record.values[0] if record.values else {}
     return Result(
         blocks=blocks if order is None else problem.take_blocks(blocks, np.argsort(order)),

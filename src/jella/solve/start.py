@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,8 +20,6 @@ from jella.views import Views
 
 #: below this many samples or features the start is computed through the smaller Gram matrix
 SMALL_SIDE = 2000
-
-Graph: TypeAlias = sparse.csr_array
 
 
 @singledispatch
@@ -50,7 +48,7 @@ def make_start(views: Any, problem: Problem, init: Any, rank: int, rng: np.rando
     return _feasible(problem, blocks)
 
 
-def truncated_svd(views: Views, rank: int, graph: Graph | None = None) -> tuple[Array, Array, Array]:
+def truncated_svd(views: Views, rank: int, graph: sparse.csr_array | None = None) -> tuple[Array, Array, Array]:
     """Leading singular triplets of the filled views side by side: Q (n, r), s (r,), V (Σ d_v, r).
 
     Deterministic, and equivariant: permuting samples permutes Q.

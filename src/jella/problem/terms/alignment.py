@@ -44,7 +44,7 @@ class Alignment(Coupling):
     def refresh(self, B: Array, state: Array) -> Array:
         """The minimiser of the bound at the current regression: (UUᵀ + ½βD)⁻¹U by Woodbury, D = 1/row norms."""
         xp = namespace(B)
-        scaled = B * (2.0 / self.beta * row_norms(state))[:, None]  # (½βD)⁻¹U
+        scaled = B * (2.0 / self.beta * smoothed_row_norms(state))[:, None]  # (½βD)⁻¹U
         return scaled @ xp.linalg.inv(like(np.eye(B.shape[1]), B) + B.T @ scaled)
 
     def rescaled(self, state: Array, factors: Array) -> Array:
@@ -56,7 +56,7 @@ class Alignment(Coupling):
         xp = namespace(B)
         R = self.start(B) if state is None else state
         misfit = R.T @ B - like(np.eye(B.shape[1]), B)
-        return self.alpha * (float(xp.sum(misfit * misfit)) + self.beta * float(xp.sum(row_norms(R))))
+        return self.alpha * (float(xp.sum(misfit * misfit)) + self.beta * float(xp.sum(smoothed_row_norms(R))))
 
     def coupling(self, B: Array, state: Array) -> LowRank:
         """Alpha · R Rᵀ, of rank r: never a d × d matrix."""
@@ -67,7 +67,7 @@ class Alignment(Coupling):
         return self.alpha * state
 
 
-def row_norms(R: Array) -> Array:
+def smoothed_row_norms(R: Array) -> Array:
     """Smoothed norm of every row, (d,)."""
     xp = namespace(R)
     return xp.sqrt(xp.sum(R * R, axis=1) + SMOOTHING)

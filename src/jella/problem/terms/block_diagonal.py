@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import Array, inner, like, namespace, sqnorm
+from jella.numerics.arrays import Array, inner, like, namespace, sqnorm, take_rows
 from jella.numerics.eigen import lowest_eigenvectors
 from jella.numerics.rows import cache_blocks, row_blocks, target_bytes
 from jella.numerics.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
@@ -40,8 +40,9 @@ class BlockState:
     def take(self, rows: np.ndarray) -> BlockState:
         """The state with the samples in another order."""
         affinity, previous = self.affinity[rows][:, rows], self.previous[rows][:, rows]
-        F = None if self.indicator is None else self.indicator[rows]
-        return replace(self, affinity=affinity, previous=previous, indicator=F, W=self.W[rows], T=self.T[rows])
+        F = None if self.indicator is None else take_rows(self.indicator, rows)
+        W, T = take_rows(self.W, rows), take_rows(self.T, rows)
+        return replace(self, affinity=affinity, previous=previous, indicator=F, W=W, T=T)
 
     def on_host(self) -> BlockState:
         """The state with its sparse matrices as SciPy has them."""
