@@ -29,6 +29,8 @@ class Capabilities:
         Why it cannot fit samples in chunks (Dask), in words; None where it can.
     chooses_n_clusters : bool
         Finds the number of clusters where none is given.
+    memory : str
+        What it holds beside the data, of n samples with d features and r components.
     """
 
     missing: str = "entries"
@@ -36,16 +38,19 @@ class Capabilities:
     pairs: bool = False
     not_in_chunks: str | None = "relates samples to each other"
     chooses_n_clusters: bool = False
+    memory: str = "n·r"
 
     @classmethod
     def of(cls, problem: Problem, chooses_n_clusters: bool = False) -> Capabilities:
         """What a declared problem takes and holds."""
+        pairs = any(term.pairs for term in problem.embedding)
         return cls(
             missing="entries" if problem.loss.allows_entries else "views",
             signed=not problem.needs_nonnegative_data,
-            pairs=any(term.pairs for term in problem.embedding),
+            pairs=pairs,
             not_in_chunks=_why_not_in_chunks(problem),
             chooses_n_clusters=chooses_n_clusters,
+            memory="n²" if pairs else "n·r" if problem.neighbours is None else "n·(r + neighbours)",
         )
 
 

@@ -99,6 +99,20 @@ def methods() -> dict[str, Method]:
     return {kind.__name__: _describe(kind) for kind in _ALL if kind is not generic.JELLA}
 
 
+def methods_table() -> str:
+    """What every estimator takes and gives, as a table in Markdown: the one of the README."""
+    heads = ("class", "missing views", "missing entries", "negative values", "clusters", "completes", "new samples")
+    lines = [(*heads, "Dask", "memory beside the data")]
+    for kind in _ALL:
+        method = _describe(kind)
+        can, missing = method.can, method.can.missing
+        abilities = missing != "nothing", missing == "entries", can.signed, method.clusters, method.completes
+        more = method.embeds_new, can.not_in_chunks is None
+        lines.append((f"`{method.name}`", *("yes" if able else "no" for able in (*abilities, *more)), can.memory))
+    lines.insert(1, ("---",) * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def find_method(name: str) -> Method:
     """The method of that name, written in whatever way: sparse-bdr, SparseBDR, sparse_bdr."""
     plain = _plain(name)

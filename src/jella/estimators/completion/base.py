@@ -67,7 +67,7 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
     @property
     def capabilities(self) -> Capabilities:
         """Views and entries may be missing; all samples are fitted together."""
-        return Capabilities()
+        return Capabilities(memory="n·d")
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         self._check_parameters()

@@ -121,7 +121,7 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
     @property
     def capabilities(self) -> Capabilities:
         """Nothing may be missing."""
-        return Capabilities(missing="nothing")
+        return Capabilities(missing="nothing", memory="n·neighbours·views")
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         self._check_parameters()
