@@ -49,7 +49,6 @@ EXPECTED: dict[str, str] = {
     "* * transform-fitted": "samples of the fit get their rows of embedding_",
     "* * loaded/transform-fitted": "samples of the fit get their rows of embedding_",
     "IM* * predict-fitted": "samples of the fit get their labels",
-    "IM* * complete": "samples of the fit are completed from their own embedding",
     "IMCL* */dask* *": "it now fits Dask collections",
 }
 

@@ -42,7 +42,7 @@ def test_worker_processes_give_what_memory_gives(client, name):
     same(chunked, whole)
     X = lazy(views)
     for ours, theirs in zip(chunked.complete(X), whole.complete(views), strict=True):
-        np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-7)
+        np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-8)
 
 
 def test_robust_kmeans_on_worker_processes(client):

@@ -89,7 +89,7 @@ class Readout(ABC):
     # answers for samples in the user's units, in memory or in chunks
 
     def embed(self, views: AnyViews) -> Any:
-        """The embedding (n, r) that the model computes with."""
+        """The embedding (n, r) from which values are expected: each sample solved for what was observed of it."""
         return self._each(views, self._embed, self.width)
 
     def present(self, views: AnyViews) -> Any:
@@ -153,10 +153,14 @@ class Readout(ABC):
         return views.map_rows(function, width, **kind)
 
     def _embed(self, views: AnyViews) -> Array:
-        return self._answer(views, None if self.known is None else self.known.own, self.solve, np.nan)
+        return self._answer(views, None, self.solve, np.nan)
 
     def _present(self, views: AnyViews) -> Array:
-        return self._embed(views)
+        return self._answer(views, None if self.known is None else self.known.shown, self._present_new, np.nan)
+
+    def _present_new(self, views: AnyViews) -> Array:
+        """The embedding of new samples that users see."""
+        return self.solve(views)
 
     def _assign(self, views: AnyViews) -> np.ndarray:
         clusters, known = self.clusters, self.known

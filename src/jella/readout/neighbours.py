@@ -169,9 +169,6 @@ class NeighbourReadout(LowRankReadout):
         # samples of the fit that are in chunks cannot travel to those that ask
         return super()._each(views, function, width, **kind) if self.in_memory else function(views.persist())
 
-    def _present(self, views: AnyViews) -> Array:
-        return self._answer(views, self._fit.shown, self._present_new, np.nan)
-
     def _present_new(self, views: AnyViews) -> Array:
         """The embedding of new samples, completed with what samples of the fit have."""
         W = self.solve(views)

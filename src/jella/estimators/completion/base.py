@@ -39,6 +39,10 @@ class CompletionReadout(Readout):
     def formulate(self, observed: Array, V: Array) -> Formulation:
         """The problem of new samples, each by itself, with the learned row space V (d, r) fixed."""
 
+    def _embed(self, views: AnyViews) -> Array:
+        """A sample of the fit keeps its row of the matrix."""
+        return self._present(views)
+
     def solve(self, views: AnyViews) -> Array:
         """Block by block of samples."""
         xp = namespace(*self.bases)
