@@ -109,7 +109,7 @@ def measure(n: int) -> dict[str, Any]:
         (framework, "make_start", "start"),
         (solver, "sweep", "sweeps"),
         (solver, "_update_bases", "basis step"),
-        (solver, "basis_with_completion", "products for the basis"),
+        (samples.RowsAt, "basis_sums", "products for the basis"),
         (samples, "embedding_with_completion", "products for the embedding"),
         (Sylvester, "minimise", "embedding step"),
         (SelfExpression, "matmul", "coupling products"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,10 +50,6 @@ class Blocks:
         """All bases on top of each other, (Σ d_v, r)."""
         return namespace(*self.bases).concat(list(self.bases), axis=0)
 
-    def states_of_basis(self, v: int) -> list[Any]:
-        """States of the basis terms at view v."""
-        return [states[v] for states in self.basis_states]
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -72,6 +68,15 @@ class Problem:
         Without it: from means.
     order : callable, optional
         Embedding of the start (n, r) -> an order of the samples (n,) in which the sweeps are faster, or None.
+
+    Attributes
+    ----------
+    is_separable : bool
+        Whether each sample's embedding can be solved by itself when the bases are fixed.
+    has_nonnegative_embedding : bool
+        Whether the embedding is constrained to be non-negative.
+    needs_nonnegative_data : bool
+        Whether both factors are non-negative, so that negative data could never be fitted.
     """
 
     loss: Loss = field(default_factory=Squared)
@@ -81,25 +86,19 @@ class Problem:
     neighbours: np.ndarray | None = None
     order: Callable[[Array], np.ndarray | None] | None = None
 
-    @property
-    def is_separable(self) -> bool:
-        """Whether every sample's embedding can be solved by itself when the bases are fixed."""
-        return all(term.separable for term in self.embedding)
+    is_separable: bool = field(init=False, repr=False, compare=False)
+    has_nonnegative_embedding: bool = field(init=False, repr=False, compare=False)
+    needs_nonnegative_data: bool = field(init=False, repr=False, compare=False)
 
-    @property
-    def is_free(self) -> bool:
-        """Whether any invertible change of coordinates of the embedding leaves the objective as it is."""
-        return not self.basis and not self.embedding
-
-    @property
-    def needs_nonnegative_data(self) -> bool:
-        """Whether both factors are non-negative, so that negative data could never be fitted."""
-        return _is_nonnegative(self.basis) and _is_nonnegative(self.embedding)
-
-    @property
-    def has_nonnegative_embedding(self) -> bool:
-        """Whether the embedding is constrained to be non-negative."""
-        return _is_nonnegative(self.embedding)
+    def __post_init__(self) -> None:
+        """Set what follows from the terms."""
+        of_basis, of_embedding = (
+            any(isinstance(term, NonNegative) or (isinstance(term, Box) and term.low >= 0) for term in terms)
+            for terms in (self.basis, self.embedding)
+        )
+        object.__setattr__(self, "is_separable", all(term.separable for term in self.embedding))
+        object.__setattr__(self, "has_nonnegative_embedding", of_embedding)
+        object.__setattr__(self, "needs_nonnegative_data", of_basis and of_embedding)
 
     def take(self, rows: np.ndarray) -> Problem:
         """The same problem with the samples in another order."""
@@ -130,7 +129,7 @@ class Problem:
         """The blocks with all terms' own variables minimised at them."""
         basis = (
             tuple(term.refresh(U, state) for U, state in zip(blocks.bases, states, strict=True))
-            for term, states in self._basis_terms(blocks)
+            for term, states in zip(self.basis, blocks.basis_states, strict=True)
         )
         pairs = zip(self.embedding, blocks.embedding_states, strict=True)
         embedding = (term.refresh(blocks.embedding, state) for term, state in pairs)
@@ -138,16 +137,14 @@ class Problem:
 
     def rescaled(self, blocks: Blocks, divisors: Array) -> Blocks:
         """Blocks of the same product, with the columns of W divided."""
-        states = (tuple(term.rescaled(state, divisors) for state in own) for term, own in self._basis_terms(blocks))
+        pairs = zip(self.basis, blocks.basis_states, strict=True)
+        states = (tuple(term.rescaled(state, divisors) for state in own) for term, own in pairs)
         return replace(
             blocks,
             bases=tuple(U * divisors for U in blocks.bases),
             embedding=blocks.embedding / divisors,
             basis_states=tuple(states),
         )
-
-    def _basis_terms(self, blocks: Blocks) -> Iterator[tuple[Term, tuple[Any, ...]]]:
-        return zip(self.basis, blocks.basis_states, strict=True)
 
     def value_by_term(self, totals: np.ndarray, of_embedding: Sequence[float], blocks: Blocks) -> dict[str, float]:
         """Objective, part by part: 'loss', then 'basis.Term' and 'embedding.Term'.
@@ -160,7 +157,7 @@ class Problem:
             Values of the terms on the embedding.
         """
         values = {"loss": self.loss.value(totals, blocks.loss_state)}
-        for term, states in self._basis_terms(blocks):
+        for term, states in zip(self.basis, blocks.basis_states, strict=True):
             if term.stacked:
                 values[f"basis.{term.name}"] = term.value(blocks.stacked())
             else:
@@ -169,7 +166,3 @@ class Problem:
         for term, value in zip(self.embedding, of_embedding, strict=True):
             values[f"embedding.{term.name}"] = value
         return values
-
-
-def _is_nonnegative(terms: Sequence[Term]) -> bool:
-    return any(isinstance(term, NonNegative) or (isinstance(term, Box) and term.low >= 0) for term in terms)

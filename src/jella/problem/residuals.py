@@ -67,10 +67,6 @@ class ViewData:
             self._basis, self._product = U, self.X @ U
         return self._product
 
-    def times_transposed(self, W: Array) -> Array:
-        """X.T @ W, (d, r)."""
-        return self.X.T @ W
-
     def keep_present(self, W: Array) -> Array:
         """W with the rows of absent samples set to zero."""
         return W if self.present is None else W * self.present
@@ -101,7 +97,7 @@ class RowResidual:
 
     def rmatmul(self, W: Array) -> Array:
         """XᵀW − U (WᵀM W)."""
-        return self.data.times_transposed(W) - self.U @ (self.present_W.T @ W)
+        return self.data.X.T @ W - self.U @ (self.present_W.T @ W)
 
     def sqnorm(self) -> float:
         """‖X‖² − 2⟨W, XU⟩ + ⟨UᵀU, WᵀMW⟩, exact to rounding of ‖X‖²; formed where that would drown the residual."""

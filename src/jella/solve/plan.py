@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jella.numerics.registry import concrete_subclasses
@@ -37,14 +37,13 @@ def make_plan(problem: Problem, is_rowwise: bool, relaxation: Relaxation) -> Pla
     relaxes = not isinstance(relaxation, Basic)
     if relaxes and not problem.loss.allows_sor:
         raise ValueError(f"over-relaxation does not go with the loss {problem.loss.name}; use solver='basic'")
-    basis = choose_update(problem.basis, "basis").between_sweeps()
-    embedding = choose_update(problem.embedding, "embedding").between_sweeps()
+    basis, embedding = choose_update(problem.basis, "basis"), choose_update(problem.embedding, "embedding")
     completes = relaxes or not is_rowwise or not problem.is_separable or basis.stacked
     if completes and not problem.loss.allows_entries:
         raise ValueError(
             f"the loss {problem.loss.name} goes with whole samples, and with terms that solve every sample by itself"
         )
-    return Plan(basis, embedding, completes)
+    return Plan(type(basis)(**basis.between_sweeps), type(embedding)(**embedding.between_sweeps), completes)
 
 
 def choose_update(terms: Sequence[Term], block: str) -> Update:
@@ -53,18 +52,13 @@ def choose_update(terms: Sequence[Term], block: str) -> Update:
         if term.stacked and block != "basis":
             raise ValueError(f"{term.name} ties the bases of all views and cannot be put on the {block}")
     reasons = []
-    for update in all_updates():
-        if update.stacked and block != "basis":
+    for kind in sorted(concrete_subclasses(Update), key=lambda kind: kind.rank):  # a user's own subclass counts
+        if kind.stacked and block != "basis":
             continue
+        update: Update = kind()
         reason = update.refuses(terms)
         if reason is None:
             return update
         reasons.append(reason)
     parts = " with ".join(dict.fromkeys(term.name for term in terms))
     raise ValueError(f"no update can solve the {block} under {parts}: " + "; ".join(reasons))
-
-
-def all_updates() -> Iterator[Update]:
-    """One of each update there is, exact ones first; a user's own subclass counts."""
-    for kind in sorted(concrete_subclasses(Update), key=lambda kind: kind.rank):
-        yield kind()

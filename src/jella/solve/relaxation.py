@@ -21,10 +21,8 @@ class Relaxation(ABC):
 
     #: judge the first sweep against the value at the start, rather than accept it in any case
     judges_first: ClassVar[bool] = False
-
-    def start(self) -> Pace:
-        """Pace of the first sweep."""
-        return Pace()
+    #: pace of the first sweep
+    first: ClassVar[Pace] = Pace()
 
     @abstractmethod
     def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
@@ -91,10 +89,7 @@ class LMaFitSOR(Relaxation):
     threshold: float = 0.7
     scale: float = 0.0
     judges_first: ClassVar[bool] = True
-
-    def start(self) -> Pace:
-        """λ = 1 with an increment of 1 in waiting."""
-        return Pace(1.0, 1.0)
+    first: ClassVar[Pace] = Pace(1.0, 1.0)
 
     def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
         """With a = λ − 1: grow a by the increment, and the increment with a; start over after a rise."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from typing import Any, Protocol
 
 import numpy as np
 
-from jella.numerics.arrays import Array, namespace
+from jella.numerics.arrays import Array, like, namespace
 from jella.problem.model import Blocks, Problem
 from jella.problem.residuals import ViewData
-from jella.solve.embed import embed, update_by_parts
-from jella.solve.plan import Plan
-from jella.solve.quadratic import Quadratic, basis_on_present, embedding_with_completion
+from jella.solve.plan import Plan, choose_update
+from jella.solve.quadratic import Quadratic, by_availability, by_sample, embedding_with_completion
+from jella.solve.updates import Update
 from jella.views import Views
 
 
@@ -148,8 +148,9 @@ class RowsAt:
         if completes:
             gram = self.gram()
             return [Quadratic(gram, residual.rmatmul(W)) for residual in self.residuals]
-        weights = self.row_weights or [None] * len(self.data)
-        return [basis_on_present(view, W, D) for view, D in zip(self.data, weights, strict=True)]
+        weighted = [W] * len(self.data) if self.row_weights is None else [W * D for D in self.row_weights]
+        pairs = zip(self.data, weighted, strict=True)
+        return [Quadratic(view.keep_present(DW).T @ W, view.X.T @ DW) for view, DW in pairs]
 
     def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
         """Algorithm 1 with one gram for all samples, Algorithm 2 with one for each availability."""
@@ -165,3 +166,54 @@ class RowsAt:
     def rescaled(self, blocks: Blocks, divisors: Array) -> RowsAt:
         """The residuals are those of the product, and stay."""
         return RowsAt(self.data, self.problem, blocks, self.residuals)
+
+
+def embed(
+    data: Sequence[ViewData],
+    bases: Sequence[Array],
+    problem: Problem,
+    loss_state: Any = None,
+    start: Array | None = None,
+    *,
+    towards: Array | None = None,
+) -> Array:
+    """Each sample's exact embedding (n, r) from what was observed of it.
+
+    Terms that couple samples are left out: they speak of the samples of the fit. `towards` (n, r), where given, adds
+    −2 tr(towardsᵀW): with a ridge it pulls every sample to a place of its own.
+    """
+    alone = replace(problem, embedding=tuple(term for term in problem.embedding if term.separable))
+    chosen = problem.loss.choose(data, bases, alone.embedding, loss_state)
+    if chosen is not None:
+        return chosen
+    update = choose_update(alone.embedding, "embedding")
+    if start is None:
+        start = like(np.zeros((data[0].X.shape[0], bases[0].shape[1])), bases[0])
+    return update_by_parts(update, data, bases, alone, start, towards=towards)
+
+
+def update_by_parts(
+    update: Update,
+    data: Sequence[ViewData],
+    bases: Sequence[Array],
+    problem: Problem,
+    W: Array,
+    row_weights: Sequence[Array] | None = None,
+    *,
+    towards: Array | None = None,
+) -> Array:
+    """The W-step of Algorithm 2: an update on each group of samples that share their quadratic."""
+    xp, rows, pieces = namespace(W), [], []
+    whole = row_weights is None and all(view.view.is_rowwise for view in data)
+    for part in by_availability(data, bases) if whole else by_sample(data, bases, row_weights):
+        quadratic, own = part.quadratic.scaled(problem.loss.weight), part.rows
+        if towards is not None:
+            pull = towards[own, :] if isinstance(own, slice) else xp.take(towards, own, axis=0)
+            quadratic = replace(quadratic, cross=quadratic.cross + pull)
+        start = W[own, :] if isinstance(own, slice) else xp.take(W, own, axis=0)
+        pieces.append(update.apply(quadratic, problem.embedding, start))
+        rows.append(own)
+    if len(pieces) == 1:
+        return pieces[0]
+    together = xp.concat(pieces, axis=0)
+    return together if isinstance(rows[0], slice) else xp.take(together, xp.argsort(xp.concat(rows)), axis=0)

@@ -45,7 +45,7 @@ def make_start(views: Any, problem: Problem, init: Any, rank: int, rng: np.rando
         raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
     else:
         blocks = _given(views, init, rank)
-    return _feasible(problem, blocks)
+    return Blocks(feasible_bases(problem, blocks.bases), feasible_embedding(problem, blocks.embedding))
 
 
 def truncated_svd(views: Views, rank: int, graph: sparse.csr_array | None = None) -> tuple[Array, Array, Array]:
@@ -59,16 +59,13 @@ def truncated_svd(views: Views, rank: int, graph: sparse.csr_array | None = None
     if rank < smaller - 1 and (large or any(view.is_sparse for view in views)):
         Q, s, V = _iterative_svd(views, rank, parts)
     else:
-        Q, s, V = _gram_svd(views.xp.concat([part.dense() for part in parts], axis=1), rank)
+        F = views.xp.concat([part.dense() for part in parts], axis=1)
+        tall = F.shape[0] >= F.shape[1]
+        s, inverse, near = leading(F.T @ F if tall else F @ F.T, rank)
+        far = (F @ near if tall else F.T @ near) * inverse
+        Q, V = (far, near) if tall else (near, far)
     signs = largest_signs(V)
     return Q * signs, s, V * signs
-
-
-def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
-    tall = F.shape[0] >= F.shape[1]
-    s, inverse, near = leading(F.T @ F if tall else F @ F.T, rank)
-    far = (F @ near if tall else F.T @ near) * inverse
-    return (far, s, near) if tall else (near, s, far)
 
 
 def leading(gram: Array, rank: int) -> tuple[Array, Array, Array]:
@@ -212,10 +209,6 @@ def given_bases(blocks: Any, views: Views, rank: int, reference: Array) -> tuple
 def in_view_order(blocks: Any, views: Views) -> list[Any]:
     """Blocks that a user gives for every view, in a dict by name or in order."""
     return [blocks[name] for name in views.names] if isinstance(blocks, Mapping) else list(blocks)
-
-
-def _feasible(problem: Problem, blocks: Blocks) -> Blocks:
-    return Blocks(feasible_bases(problem, blocks.bases), feasible_embedding(problem, blocks.embedding))
 
 
 def feasible_bases(problem: Problem, bases: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -16,10 +16,12 @@ from jella.numerics.arrays import Array
 class Part:
     """A loss or a term: equal to another one of the same class and settings, and named after its class."""
 
-    @property
-    def name(self) -> str:
-        """Name in messages and histories."""
-        return type(self).__name__
+    #: in messages and histories
+    name: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.name = cls.__name__
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key}={value!r}" for key, value in sorted(vars(self).items()))
@@ -80,20 +82,14 @@ class Term(Part, ABC):
     pairs: ClassVar[bool] = False
     #: order in which proxes of several terms are applied
     order: ClassVar[int] = 9
+    #: weight of ‖B‖² that the term adds
+    ridge: float = 0.0
+    #: weight with which the term draws a new row to the mean of its neighbours
+    pull: float = 0.0
 
     @abstractmethod
     def value(self, B: Array, state: Any = None) -> float:
         """Value of the term; a constraint is 0 where it is met."""
-
-    @property
-    def ridge(self) -> float:
-        """Weight of ‖B‖² that the term adds, 0 for most."""
-        return 0.0
-
-    @property
-    def pull(self) -> float:
-        """Weight with which the term draws a new row to the mean of its neighbours, 0 for most."""
-        return 0.0
 
     def linear(self, B: Array, state: Any) -> Array | None:
         """The L of a part −2 tr(LᵀB), (m, r), or None where there is none."""

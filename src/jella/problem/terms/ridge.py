@@ -31,7 +31,7 @@ class Ridge(Proximable):
         self.weight = positive(weight, "Ridge weight")
 
     @property
-    def ridge(self) -> float:
+    def ridge(self) -> float:  # type: ignore[override]
         """The weight."""
         return self.weight
 

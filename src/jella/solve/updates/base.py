@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, final
 
-from jella.numerics.arrays import Array
-from jella.problem.terms.base import Term, is_folded
+import numpy as np
+
+from jella.numerics.arrays import Array, like
+from jella.problem.terms.base import Coupling, Term, is_folded
 from jella.solve.quadratic import Quadratic
 
 
@@ -18,16 +21,21 @@ class Update(ABC):
     subclasses. One that is only a base of others names ABC among its own bases: ``class RowWise(Update, ABC)``.
     """
 
+    #: in messages
+    name: ClassVar[str]
     #: updates are asked in this order; exact and cheap ones first
     rank: ClassVar[int] = 5
     #: what becomes of a row does not depend on the other rows
     by_row: ClassVar[bool] = False
     #: solves the bases of all views at once, which needs a common gram (Algorithm 1)
     stacked: ClassVar[bool] = False
+    #: settings for the loop: an update that iterates may stop early there, since the next sweep goes on
+    between_sweeps: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Refuse a class that the plan would skip, or that would lose its quadratic terms."""
         super().__init_subclass__(**options)
+        cls.name = cls.__name__
         problem = _why_unusable(cls)
         if problem:
             cls.__abstractmethods__ = frozenset({"minimise"})  # a traceback may keep the class: no plan must find it
@@ -41,22 +49,24 @@ class Update(ABC):
     def apply(
         self, quadratic: Quadratic, terms: Sequence[Term], start: Array, states: Sequence[Any] | None = None
     ) -> Array:
-        """The new block (m, r), from the current one; its value is never higher."""
-        folded = quadratic.fold(terms, states or [None] * len(terms), start)
-        return self.minimise(folded, [term for term in terms if not is_folded(term)], start)
+        """The new block (m, r), from the current one; its value is never higher.
+
+        Terms that are quadratic themselves, or bounded by a linear part at the current block, go into the quadratic.
+        """
+        gram, cross, coupling = quadratic.gram, quadratic.cross, quadratic.coupling
+        for term, state in zip(terms, states or [None] * len(terms), strict=True):
+            if term.ridge > 0:
+                gram = gram + like(term.ridge * np.eye(gram.shape[-1]), gram)
+            linear = term.linear(start, state)
+            if linear is not None:
+                cross = cross + linear
+            if isinstance(term, Coupling):
+                coupling = term.coupling(start, state)
+        return self.minimise(Quadratic(gram, cross, coupling), [term for term in terms if not is_folded(term)], start)
 
     @abstractmethod
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
         """The same, when all terms that are quadratic themselves are in the quadratic already."""
-
-    def between_sweeps(self) -> Update:
-        """The update as the loop uses it: one that iterates may stop early there, since the next sweep goes on."""
-        return self
-
-    @property
-    def name(self) -> str:
-        """Name in messages."""
-        return type(self).__name__
 
     def __repr__(self) -> str:
         return f"{self.name}()"

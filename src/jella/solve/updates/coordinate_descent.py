@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from jella.numerics.arrays import Array, namespace, to_numpy
@@ -23,6 +25,7 @@ FEW_SWEEPS = 30
 MOST = 0.9
 
 
+@dataclass(eq=False, repr=False)
 class CoordinateDescent(Update):
     """Cycles over the r coordinates, each solved exactly for all rows at once.
 
@@ -37,15 +40,11 @@ class CoordinateDescent(Update):
         Most cycles over the coordinates.
     """
 
+    progress: float = 0.0
+    max_sweeps: int = MAX_SWEEPS
     rank = 1
     by_row = True
-
-    def __init__(self, progress: float = 0.0, max_sweeps: int = MAX_SWEEPS) -> None:
-        self.progress, self.max_sweeps = progress, max_sweeps
-
-    def between_sweeps(self) -> CoordinateDescent:
-        """Solved less tightly, from where the last sweep left it."""
-        return CoordinateDescent(PROGRESS, FEW_SWEEPS)
+    between_sweeps = MappingProxyType({"progress": PROGRESS, "max_sweeps": FEW_SWEEPS})
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms that couple the entries of a row or column."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from types import MappingProxyType
 
 from jella.numerics.arrays import Array, namespace
 from jella.numerics.rows import cache_blocks
@@ -17,6 +18,7 @@ TOLERANCE, BETWEEN_SWEEPS = 1e-10, 1e-8
 MAX_STEPS = 500
 
 
+@dataclass(eq=False, repr=False)
 class Sylvester(Update):
     """Diagonalises the small A = QΛQᵀ; each column x of BQ then solves (K + λ_j I) x = column of CQ.
 
@@ -29,14 +31,9 @@ class Sylvester(Update):
         Conjugate gradients end when the residual of every column is below this share of its right-hand side.
     """
 
+    tolerance: float = TOLERANCE
     rank = 3
-
-    def __init__(self, tolerance: float = TOLERANCE) -> None:
-        self.tolerance = tolerance
-
-    def between_sweeps(self) -> Sylvester:
-        """Stops earlier."""
-        return Sylvester(BETWEEN_SWEEPS)
+    between_sweeps = MappingProxyType({"tolerance": BETWEEN_SWEEPS})
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Anything but one term that mixes rows, with ridges and linear parts."""
@@ -89,12 +86,12 @@ def shifted_conjugate_gradients(
         KD = operator.matmul(D)
         for rows in cache_blocks(D):
             KD[rows, :] += D[rows, :] * shifts
-        length = _ratio(xp, size, _dots(D, KD))
+        length = _quotient(size, _dots(D, KD))
         for rows in cache_blocks(D):
             X[rows, :] += length * D[rows, :]
             R[rows, :] -= length * KD[rows, :]
         size, old = _dots(R, R), size
-        step = _ratio(xp, size, old)
+        step = _quotient(size, old)
         for rows in cache_blocks(D):
             D[rows, :] = R[rows, :] + step * D[rows, :]
     return X
@@ -107,7 +104,7 @@ def _dots(A: Array, B: Array) -> Array:
     return sum(parts[1:], start=parts[0])
 
 
-def _ratio(xp: Any, above: Array, below: Array) -> Array:
-    """Quotient, 0 where a column is done."""
-    alive = below > 0
+def _quotient(above: Array, below: Array) -> Array:
+    """Quotient of every column, 0 where it is solved."""
+    xp, alive = namespace(below), below > 0
     return xp.where(alive, above / xp.where(alive, below, xp.ones_like(below)), xp.zeros_like(above))
