@@ -132,7 +132,8 @@ def solve(
     current, reason = _loop(problem, plan, samples, current, relaxation, max_iter, tol, callbacks, record)
     if close and reason not in ("interrupted", "samples lost"):
         current = _close(problem, samples, current, record)
-    blocks = current.blocks
+    states = zip(problem.embedding, current.blocks.embedding_states, strict=False)
+    blocks = replace(current.blocks, embedding_states=tuple(term.at_rest(state) for term, state in states))
     keys = record.values[0] if record.values else {}
     return Result(
         blocks=blocks if order is None else problem.take_blocks(blocks, np.argsort(order)),
