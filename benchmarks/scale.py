@@ -95,6 +95,7 @@ def measure(n: int) -> dict[str, Any]:
     from jella.metrics import adjusted_rand
     from jella.problem.terms.block_diagonal import BlockDiagonal, SelfExpression
     from jella.problem.terms.sparse_block_diagonal import SparseBlockDiagonal
+    from jella.readout import neighbours as readout
     from jella.solve import samples, solver
     from jella.solve.updates.sylvester import Sylvester
 
@@ -116,9 +117,9 @@ def measure(n: int) -> dict[str, Any]:
         (SparseBlockDiagonal, "_affinity", "affinity step"),
         (BlockDiagonal, "_eigenvectors", "eigenvectors"),
         (solver, "evaluate", "residual and objective"),
-        (sparse_bdr, "dense_nearest", "label graph"),
-        (sparse_bdr, "confirmed_graph", "confirmed edges"),
-        (sparse_bdr, "diffused_labels", "spectral labels"),
+        (readout, "dense_nearest", "label graph"),
+        (readout, "confirmed_graph", "confirmed edges"),
+        (readout, "diffused_labels", "spectral labels"),
     )
     started = time.process_time()
     with clock.watch(*places):
