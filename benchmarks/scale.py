@@ -97,7 +97,7 @@ def measure(n: int) -> dict[str, Any]:
     from jella.problem.terms.sparse_block_diagonal import SparseBlockDiagonal
     from jella.readout import neighbours as readout
     from jella.solve import samples, solver
-    from jella.solve.updates.sylvester import Sylvester
+    from jella.solve.updates import Procrustes, Sylvester
 
     views, groups = make_views(n)
     model = jella.SparseBDR(
@@ -109,7 +109,7 @@ def measure(n: int) -> dict[str, Any]:
         (sparse_bdr, "nearest", "neighbour search"),
         (framework, "make_start", "start"),
         (solver, "sweep", "sweeps"),
-        (solver, "_update_bases", "basis step"),
+        (Procrustes, "minimise", "basis step"),
         (samples.RowsAt, "basis_sums", "products for the basis"),
         (samples, "embedding_with_completion", "products for the embedding"),
         (Sylvester, "minimise", "embedding step"),
