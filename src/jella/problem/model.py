@@ -1,4 +1,4 @@
-"""A method, declared: a loss and the terms on each block, for the data of a fit."""
+"""What is minimised: a loss and the terms on each block of unknowns, for the data of a fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jella.views import AnyViews
 
 @dataclass(frozen=True)
 class Data:
-    """What a method is declared for: the samples of a fit, prepared.
+    """The prepared samples of a fit, for which a method declares its problem.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Data:
     y : any
         What the user gave as `y`, unchecked.
     rows : int array (m,)
-        Where these samples stand among those that the user gave.
+        Positions of these samples among those that the user gave.
     n_given : int
-        How many the user gave.
+        Number of samples that the user gave.
     """
 
     views: AnyViews
@@ -38,11 +38,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The unknowns: one basis per view, the common embedding, and the states of parts with variables of their own."""
+    """The unknowns: one basis per view, the common embedding, and the states of terms that have their own variables."""
 
     bases: tuple[Array, ...]  # (d_v, r) each
     embedding: Array  # (n, r)
-    basis_states: tuple[tuple[Any, ...], ...] = ()  # one per term, in it one per view
+    basis_states: tuple[tuple[Any, ...], ...] = ()  # per term, a state per view
     embedding_states: tuple[Any, ...] = ()  # one per term
     loss_state: Any = None
 
@@ -59,15 +59,17 @@ class Problem:
     ----------
     loss : Loss
     basis, embedding : tuples of Term
-        Regularisers and constraints on every U_v, and on W.
+        Regularisers and constraints on each U_v, and on W.
     normalise : callable, optional
-        Sums of the columns of W (r,) -> what to divide these columns by, and multiply those of U with; done where the
-        objective does not rise. Only with terms on the embedding that do not change with its scale.
+        Takes the sums of the columns of W (r,) and returns divisors (r,): columns of W are divided by them and columns
+        of U multiplied, unless the objective would rise. Only for terms on the embedding that do not depend on its
+        scale.
     neighbours : int array (n, q), optional
-        The samples, nearest first and -1 for none, from which missing values are imputed before the first sweep.
-        Without it: from means.
+        Per sample, the samples from which its missing values are imputed before the first sweep: nearest first, -1 for
+        none. Without it, missing values are imputed by means.
     order : callable, optional
-        Embedding of the start (n, r) -> an order of the samples (n,) in which the sweeps are faster, or None.
+        Takes the embedding at the start (n, r) and returns an order of the samples (n,) in which sweeps are faster, or
+        None.
 
     Attributes
     ----------
@@ -105,13 +107,13 @@ class Problem:
         return replace(self, embedding=tuple(term.take(rows) for term in self.embedding), neighbours=None, order=None)
 
     def take_blocks(self, blocks: Blocks, rows: np.ndarray) -> Blocks:
-        """The blocks, in memory, with the samples in another order."""
+        """The blocks with the samples in another order; the embedding is in memory."""
         pairs = zip(self.embedding, blocks.embedding_states, strict=False)
         states = tuple(term.take_state(state, rows) for term, state in pairs)
         return replace(blocks, embedding=take_rows(blocks.embedding, rows), embedding_states=states)
 
     def start_states(self, blocks: Blocks) -> Blocks:
-        """The blocks with the states of all terms before the first sweep, where they have none yet."""
+        """The blocks with the states of all terms before the first sweep; blocks that have states are unchanged."""
         if len(blocks.basis_states) == len(self.basis) and len(blocks.embedding_states) == len(self.embedding):
             return blocks
         return replace(
@@ -121,7 +123,7 @@ class Problem:
         )
 
     def refresh_states(self, blocks: Blocks) -> Blocks:
-        """The blocks with all terms' own variables minimised at them."""
+        """The blocks with the own variables of all terms at their minimum."""
         basis = (
             tuple(term.refresh(U, state) for U, state in zip(blocks.bases, states, strict=True))
             for term, states in zip(self.basis, blocks.basis_states, strict=True)
@@ -131,7 +133,7 @@ class Problem:
         return replace(blocks, basis_states=tuple(basis), embedding_states=tuple(embedding))
 
     def rescaled(self, blocks: Blocks, divisors: Array) -> Blocks:
-        """Blocks of the same product, with the columns of W divided."""
+        """Blocks with the same product W Uᵀ: the columns of W are divided, those of U multiplied."""
         pairs = zip(self.basis, blocks.basis_states, strict=True)
         states = (tuple(term.rescaled(state, divisors) for state in own) for term, own in pairs)
         return replace(
@@ -142,7 +144,7 @@ class Problem:
         )
 
     def value_by_term(self, totals: np.ndarray, of_embedding: Sequence[float], blocks: Blocks) -> dict[str, float]:
-        """Objective, part by part: 'loss', then 'basis.Term' and 'embedding.Term'.
+        """Values of the parts of the objective: 'loss', then 'basis.Term' and 'embedding.Term'.
 
         Parameters
         ----------

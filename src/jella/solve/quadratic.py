@@ -1,4 +1,4 @@
-"""The quadratic that the loss is in one block when the others are fixed. Updates see this and never the data."""
+"""The loss as a function of one block while the others are fixed: a quadratic. Updates see it and never the data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Quadratic:
 
     Attributes
     ----------
-    gram : array (r, r), the same A for all rows, or (m, r, r), one for each row
+    gram : array (r, r), one A for all rows, or (m, r, r), one per row
     cross : array (m, r)
     coupling : Operator, optional
         K, which mixes rows.
@@ -53,7 +53,7 @@ class Quadratic:
 
 @dataclass(frozen=True)
 class RowsAlike:
-    """Rows of a block that are solved together, with their quadratic."""
+    """Rows of a block that are solved together, and their quadratic."""
 
     rows: Array | slice
     quadratic: Quadratic
@@ -62,7 +62,7 @@ class RowsAlike:
 def embedding_with_completion(
     residuals: Sequence[Residual], old: Sequence[Array], W: Array, new: Sequence[Array], relaxation: float
 ) -> Quadratic:
-    """Algorithm 1: gram Σ U_vᵀU_v and cross Σ Z_v U_v with the new bases, Z completed from the old blocks."""
+    """Quadratic of Algorithm 1: gram Σ U_vᵀU_v, cross Σ Z_v U_v with the new bases; old blocks complete Z."""
     cross = W @ overlap(old, new)
     for residual, U in zip(residuals, new, strict=True):
         cross = cross + relaxation * residual.matmul(U)
@@ -75,7 +75,10 @@ def overlap(left: Sequence[Array], right: Sequence[Array]) -> Array:
 
 
 def by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterator[RowsAlike]:
-    """Algorithm 2, each sample against the views it has: those of equal availability share a gram."""
+    """Quadratics of Algorithm 2, where each sample is fitted to the views it has.
+
+    Samples that have the same views share a gram.
+    """
     grams = [U.T @ U for U in bases]
     crosses = [view.times(U) for view, U in zip(data, bases, strict=True)]
     cross = sum(crosses[1:], start=crosses[0])
@@ -83,7 +86,7 @@ def by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterato
     patterns, which = np.unique(presence, axis=0, return_inverse=True)
     xp, device = namespace(cross), array_api_compat.device(cross)
     for number, pattern in enumerate(patterns):
-        gram = sum((gram for gram, there in zip(grams, pattern, strict=True) if there), start=0.0 * grams[0])
+        gram = sum((gram for gram, present in zip(grams, pattern, strict=True) if present), start=0.0 * grams[0])
         if len(patterns) == 1:
             yield RowsAlike(slice(None), Quadratic(gram, cross))
         else:
@@ -92,7 +95,10 @@ def by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterato
 
 
 def by_sample(data: Sequence[ViewData], bases: Sequence[Array], weights: Sequence[Array] | None) -> Iterator[RowsAlike]:
-    """With missing entries, or a weight per sample and view (n, 1): each sample has its own gram, in blocks of them."""
+    """Quadratics where entries are missing or samples have weights (n, 1) per view: each sample has its own gram.
+
+    They come in blocks of samples.
+    """
     r = bases[0].shape[1]
     pairs = [_pair_products(U) for U in bases]
     widest = max(max(d.X.shape[1] for d in data), r * r)
@@ -109,14 +115,14 @@ def _times(array: Array, weights: Array | None) -> Array:
 
 
 def _flat_grams(view: View, products: Array, rows: slice) -> Array:
-    """Gram Σ_j u_j u_jᵀ of every sample over the features it has in this view, (rows, r²)."""
+    """Gram Σ_j u_j u_jᵀ of each sample over the features it has in this view, (rows, r²)."""
     xp = namespace(products)
     if not view.is_rowwise:
         return like(view.mask[rows, :], products) @ products
-    there = xp.broadcast_to(view.mask, (view.n_samples, 1))[rows, :]
-    return like(there, products) * xp.sum(products, axis=0)[None, :]
+    present = xp.broadcast_to(view.mask, (view.n_samples, 1))[rows, :]
+    return like(present, products) * xp.sum(products, axis=0)[None, :]
 
 
 def _pair_products(U: Array) -> Array:
-    """Products u_ja·u_jb of every feature j, (d, r²)."""
+    """Products u_ja·u_jb of each feature j, (d, r²)."""
     return namespace(U).reshape(U[:, :, None] * U[:, None, :], (U.shape[0], U.shape[1] ** 2))

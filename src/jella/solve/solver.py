@@ -1,4 +1,4 @@
-"""The alternating loop: Algorithms 1 and 2, over-relaxation, stopping, history, for every method."""
+"""The alternating loop of all methods: Algorithms 1 and 2, over-relaxation, stopping, history, result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after every accepted sweep."""
+    """The argument of callbacks, which are called after each accepted sweep."""
 
     n_iter: int
     max_iter: int
@@ -45,19 +45,19 @@ class Progress:
 
 @dataclass(frozen=True)
 class Result:
-    """Blocks at the end, and how they were reached.
+    """What a solve returns: the last blocks, and how they were reached.
 
     Attributes
     ----------
     blocks : Blocks
     objective : array, one value per accepted sweep
-    history : dict of arrays, the same by term
+    history : dict of arrays, the same for each term
     sweeps : tuple of Sweep, rejected ones included
     converged : bool
     stop_reason : 'tolerance', 'no further decrease', 'max_iter', 'callback', 'interrupted' or 'samples lost'
     seconds : float
     lost : str
-        Why samples could no longer be reached, where that ended the solve.
+        Why samples could no longer be reached, if that ended the solve.
     """
 
     blocks: Blocks
@@ -88,7 +88,7 @@ Callback = Callable[[Progress], Any]
 
 @dataclass(frozen=True)
 class Iterate:
-    """Blocks with what is known at them."""
+    """Blocks, with the samples and the objective at them."""
 
     blocks: Blocks
     samples: SamplesAt
@@ -98,7 +98,7 @@ class Iterate:
 
 @dataclass
 class _Record:
-    """What is written down during a solve."""
+    """What a solve records for its result."""
 
     values: list[dict[str, float]] = field(default_factory=list)
     sweeps: list[Sweep] = field(default_factory=list)
@@ -118,10 +118,10 @@ def solve(
     callbacks: Sequence[Callback] = (),
     close: bool = True,
 ) -> Result:
-    """Sweep the plan until the objective settles; the result is never worse than any accepted sweep.
+    """The result of sweeps until the objective hardly changes; it is never worse than any accepted sweep.
 
-    An interrupt (Ctrl-C), or the loss of the samples, ends the solve with the last accepted blocks. The closing step,
-    which makes the fit agree with `transform`, can be left out to replay programs that have none.
+    An interrupt (Ctrl-C), or the loss of the samples, ends the solve with the last accepted blocks. The closing step
+    makes the fit agree with `transform`; `close=False` leaves it out, to repeat programs that have no such step.
     """
     order = None if problem.order is None or start.embedding_states else problem.order(start.embedding)
     if order is not None:
@@ -171,9 +171,9 @@ def _loop(
                 current, value = candidate, candidate.value
                 record.values.append(current.values)
                 seconds = time.perf_counter() - record.started
-                told = Progress(n_iter, max_iter, value, current.values, pace.factor, seconds)
-                wishes = [bool(callback(told)) for callback in callbacks]  # every one is told
-                if any(wishes):
+                progress = Progress(n_iter, max_iter, value, current.values, pace.factor, seconds)
+                stops = [bool(callback(progress)) for callback in callbacks]  # all are called
+                if any(stops):
                     return current, "callback"
             elif relaxation.has_stalled(pace, ratio):
                 return current, "no further decrease"
@@ -189,7 +189,7 @@ def _loop(
 
 
 def sweep(problem: Problem, plan: Plan, samples: Samples, at: Iterate, relaxation: float) -> Iterate:
-    """One round of U, W, the terms' own variables, and (in Algorithm 1, implicitly) Z."""
+    """The iterate after one update of U, W and the terms' own variables; Algorithm 1 also completes Z, implicitly."""
     bases = _update_bases(problem, plan, at, relaxation)
     new = at.samples.next_embedding(plan, at.blocks, bases, relaxation)
     embedding = samples.repaired(problem, new, at.blocks.embedding)
@@ -205,9 +205,9 @@ def sweep(problem: Problem, plan: Plan, samples: Samples, at: Iterate, relaxatio
 
 
 def evaluate(problem: Problem, samples: Samples, blocks: Blocks, at: SamplesAt | None = None) -> Iterate:
-    """Samples and objective at blocks; the loss's own variables are minimised at them.
+    """The samples and the objective at blocks, with the loss's own variables at their minimum.
 
-    `at`, where given, is the samples at these blocks, so that nothing is computed again.
+    `at`, if given, is the samples at these blocks, so that they are not computed again.
     """
     at = samples.at(problem, blocks) if at is None else at
     totals = at.totals()
@@ -238,21 +238,21 @@ def _update_bases(problem: Problem, plan: Plan, at: Iterate, relaxation: float) 
 
 
 def split_rows(stack: Array, lengths: Sequence[int]) -> tuple[Array, ...]:
-    """A stacked basis cut into the bases of the views."""
+    """The bases of the views, (d_v, r) each, from their stack (Σ d_v, r)."""
     ends = np.cumsum(lengths)
     starts = [0, *ends[:-1]]
     return tuple(stack[int(a) : int(b), :] for a, b in zip(starts, ends, strict=True))
 
 
 def _close(problem: Problem, samples: Samples, current: Iterate, record: _Record) -> Iterate:
-    """Solve every sample's embedding exactly once more, so that the fit and `transform` agree.
+    """The iterate with each sample's embedding solved exactly once more, so that the fit and `transform` agree.
 
-    Where nothing fixes the coordinates they are first made canonical. Counts as part of the last sweep.
+    If nothing fixes the coordinates, they are made canonical first. The step counts as part of the last sweep.
     """
     if not problem.is_separable:
         return current
     blocks, start = current.blocks, current.blocks.embedding
-    if not problem.basis and not problem.embedding:  # any invertible change of coordinates leaves the objective
+    if not problem.basis and not problem.embedding:  # no invertible change of coordinates changes the objective
         blocks, start = replace(blocks, bases=balanced_bases(blocks.bases, current.samples.gram())), None
     blocks = replace(blocks, embedding=samples.embed(problem, blocks, start))
     closed = evaluate(problem, samples, problem.refresh_states(blocks))
@@ -262,9 +262,9 @@ def _close(problem: Problem, samples: Samples, current: Iterate, record: _Record
 
 
 def balanced_bases(bases: Sequence[Array], gram: Array) -> tuple[Array, ...]:
-    """Canonical bases that share the strength of every component with the embedding: both columns have norm √s.
+    """Canonical bases whose columns have norm √s for a component of strength s, as have those of the embedding.
 
-    Of all ways to write the product W Uᵀ this has the least ‖W‖² + ‖U‖². Of W, only WᵀW is needed.
+    Of all factorisations of the product W Uᵀ, this one has the least ‖W‖² + ‖U‖². Of W, only WᵀW is needed.
     """
     new = canonical_bases(bases, gram)
     change = overlap(bases, new)
@@ -282,7 +282,7 @@ def canonical_bases(bases: Sequence[Array], gram: Array) -> tuple[Array, ...]:
 
 
 def largest_signs(stack: Array) -> Array:
-    """Sign of the largest entry of every column, (1, r): times it, that entry is positive."""
+    """Sign of the largest entry of each column, (1, r); the column times its sign has this entry positive."""
     xp = namespace(stack)
     largest = xp.argmax(xp.abs(stack), axis=0)
     signs = xp.sign(xp.take_along_axis(stack, largest[None, :], axis=0))
@@ -290,7 +290,7 @@ def largest_signs(stack: Array) -> Array:
 
 
 def _ratio(new: float, old: float) -> float:
-    """New objective over old; where a concave term made the old one negative, one less the relative decrease."""
+    """New objective divided by the old; if a concave term made the old negative, 1 minus the relative decrease."""
     if old == math.inf:
         return 0.0
     if old > 0:

@@ -1,4 +1,4 @@
-"""The block-diagonal representation on a sparse support: what a sweep costs grows with the pairs, not with n²."""
+"""The block-diagonal representation on a sparse support: the cost of a sweep grows with the pairs, not with n²."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jella.numerics.rows import row_blocks, target_bytes
 from jella.numerics.sparse_arrays import has_sparse, make_csr, stored_values, to_scipy
 from jella.problem.terms.block_diagonal import BlockDiagonal, BlockState
 
-#: pairs are walked over in blocks of about this many bytes
+#: pairs are updated in blocks of about this many bytes
 BLOCK_BYTES = 2**22
 
 
@@ -25,7 +25,7 @@ class Support:
     Parameters
     ----------
     weights : sparse array (n, n)
-        Symmetric; what it stores is the pattern, explicit zeros too. The diagonal is left out.
+        Symmetric. Its stored entries are the pattern, explicit zeros included. The diagonal is left out.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Support:
 
 
 class SparseBlockDiagonal(BlockDiagonal):
-    """BlockDiagonal with B_ij = 0 for every pair (i, j) outside a given support.
+    """BlockDiagonal with B_ij = 0 for each pair (i, j) outside a given support.
 
     Value: alpha·‖W − PᵀW‖² + beta·‖P − B‖² + gamma·(sum of the k lowest eigenvalues of L_B), as in BlockDiagonal. The
     updates are those of BlockDiagonal and exact for the restricted problem, since B enters pair by pair:
@@ -167,7 +167,7 @@ class SparseBlockDiagonal(BlockDiagonal):
         )
 
     def at_rest(self, state: BlockState) -> BlockState:
-        """The state with its sparse matrices as SciPy has them."""
+        """The state with its sparse matrices as SciPy arrays."""
         return replace(state, affinity=to_scipy(state.affinity), previous=to_scipy(state.previous))
 
     def start(self, B: Array) -> BlockState:
@@ -186,7 +186,7 @@ class SparseBlockDiagonal(BlockDiagonal):
         return BlockState(affinity, None, affinity, nothing, like(np.eye(B.shape[1]), B), nothing, 0.0, 0.0)
 
     def support_like(self, B: Array) -> Support:
-        """The support in the library and on the device of the embedding, moved there once."""
+        """The support in the library and on the device of the embedding; it is moved once."""
         if not has_sparse(B):
             return self.support
         device = array_api_compat.device(B)
@@ -195,7 +195,7 @@ class SparseBlockDiagonal(BlockDiagonal):
         return self._moved[1]
 
     def _affinity(self, WM: Array, T: Array, old: Any, F: Array | None) -> tuple[Any, float]:
-        """As in BlockDiagonal, pair by pair of the support."""
+        """As in BlockDiagonal, for the pairs of the support."""
         support = self.support_like(WM)
         if support is self.support:  # on the host, for libraries without sparse matrices too
             WM, T, F = to_numpy(WM), to_numpy(T), None if F is None else to_numpy(F)

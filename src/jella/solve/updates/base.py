@@ -1,4 +1,4 @@
-"""What an update must offer: which terms it can take, and a block that is no worse than before."""
+"""What an update must offer: which terms it takes, and a new block whose value is never higher."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from jella.solve.quadratic import Quadratic
 class Update(ABC):
     """Minimises a quadratic plus terms over one block.
 
-    A subclass writes `refuses` and `minimise`, and needs no arguments to be made: the plan finds it by walking
-    subclasses. One that is only a base of others names ABC among its own bases: ``class RowWise(Update, ABC)``.
+    A subclass defines `refuses` and `minimise`, and can be constructed without arguments: the plan finds it among all
+    subclasses. A class that is only a base of others names ABC among its bases: ``class RowWise(Update, ABC)``.
     """
 
     #: in messages
     name: ClassVar[str]
-    #: updates are asked in this order; exact and cheap ones first
+    #: the plan tries updates in this order; exact and cheap ones first
     rank: ClassVar[int] = 5
-    #: what becomes of a row does not depend on the other rows
+    #: the new value of a row does not depend on the other rows
     by_row: ClassVar[bool] = False
     #: solves the bases of all views at once, which needs a common gram (Algorithm 1)
     stacked: ClassVar[bool] = False
-    #: settings for the loop: an update that iterates may stop early there, since the next sweep goes on
+    #: arguments in the loop: an update that iterates may stop early, since the next sweep continues
     between_sweeps: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Refuse a class that the plan would skip, or that would lose its quadratic terms."""
+        """Raise an error for a class that the plan would skip, or that would lose its quadratic terms."""
         super().__init_subclass__(**options)
         cls.name = cls.__name__
         problem = _why_unusable(cls)
@@ -43,7 +43,7 @@ class Update(ABC):
 
     @abstractmethod
     def refuses(self, terms: Sequence[Term]) -> str | None:
-        """Why these terms cannot be handled, naming them; None where they can."""
+        """Why the update cannot take these terms, with their names; None if it can."""
 
     @final
     def apply(
@@ -66,7 +66,7 @@ class Update(ABC):
 
     @abstractmethod
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
-        """The same, when all terms that are quadratic themselves are in the quadratic already."""
+        """The new block (m, r); terms that are quadratic themselves are already in the quadratic."""
 
     def __repr__(self) -> str:
         return f"{self.name}()"

@@ -1,4 +1,4 @@
-"""Fallback update: accelerated proximal gradient steps, restarted so that the value never rises."""
+"""The update for all other terms: accelerated proximal gradient steps, restarted so that the value never rises."""
 
 from __future__ import annotations
 
