@@ -36,7 +36,7 @@ from scale import Clock, make_views
 from scipy import sparse
 
 import jella
-from jella.graphs.neighbours import nearest, symmetric_support
+from jella.graphs.neighbours import nearest
 from jella.numerics import eigen
 from jella.problem.terms.block_diagonal import SelfExpression
 from jella.problem.terms.learned_graph import Laplacian
@@ -123,7 +123,12 @@ def run_sweeps(name: str, n: int) -> tuple[float, Steps]:
         X = [np.where(np.isnan(view).all(axis=1, keepdims=True), np.nan, np.nan_to_num(view)) for view in X]
     if name == "PVC, DAIMC":
         X = [np.abs(view) for view in X]
-    model, clock, at = make_model(name), Clock(), []
+    model, clock, at, problems = make_model(name), Clock(), [], []
+    declare = model.declare
+
+    def declared(data: Any) -> Any:
+        problems.append(declare(data))
+        return problems[-1]
 
     def told(progress: Any) -> None:
         at.append((time.process_time(), clock.calls["products"], clock.calls["eigen"]))
@@ -132,11 +137,12 @@ def run_sweeps(name: str, n: int) -> tuple[float, Steps]:
 
     counted = (SelfExpression, "matmul", "products"), (Laplacian, "matmul", "products"), (eigen, "_complement", "eigen")
     model.set_params(callback=told)
+    model.declare = declared
     with warnings.catch_warnings(), clock.watch(*counted), suppress(Enough):
         warnings.simplefilter("ignore")
         model.fit(X)
     seconds, products, steps = min(np.diff(at, axis=0).tolist())
-    pairs = symmetric_support(model.graph_).nnz / (2 * n) if name == "SparseBDR" else 0.0
+    pairs = problems[-1].embedding[-1].support.n_pairs / n if name == "SparseBDR" else 0.0
     return seconds, Steps(products, steps, pairs)
 
 

@@ -95,9 +95,9 @@ def measure(n: int) -> dict[str, Any]:
     from jella.metrics import adjusted_rand
     from jella.problem.terms.block_diagonal import BlockDiagonal, SelfExpression
     from jella.problem.terms.sparse_block_diagonal import SparseBlockDiagonal
-    from jella.readout import neighbours
+    from jella.readout import neighbours as readout
     from jella.solve import samples, solver
-    from jella.solve.updates.sylvester import Sylvester
+    from jella.solve.updates import Procrustes, Sylvester
 
     views, groups = make_views(n)
     model = jella.SparseBDR(
@@ -109,17 +109,17 @@ def measure(n: int) -> dict[str, Any]:
         (sparse_bdr, "nearest", "neighbour search"),
         (framework, "make_start", "start"),
         (solver, "sweep", "sweeps"),
-        (solver, "_update_bases", "basis step"),
-        (solver, "basis_with_completion", "products for the basis"),
+        (Procrustes, "minimise", "basis step"),
+        (samples.RowsAt, "basis_sums", "products for the basis"),
         (samples, "embedding_with_completion", "products for the embedding"),
         (Sylvester, "minimise", "embedding step"),
         (SelfExpression, "matmul", "coupling products"),
         (SparseBlockDiagonal, "_affinity", "affinity step"),
         (BlockDiagonal, "_eigenvectors", "eigenvectors"),
         (solver, "evaluate", "residual and objective"),
-        (neighbours, "dense_nearest", "label graph"),
-        (neighbours, "confirmed_graph", "confirmed edges"),
-        (neighbours, "diffused_labels", "spectral labels"),
+        (readout, "dense_nearest", "label graph"),
+        (readout, "confirmed_graph", "confirmed edges"),
+        (readout, "diffused_labels", "spectral labels"),
     )
     started = time.process_time()
     with clock.watch(*places):

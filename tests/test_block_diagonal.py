@@ -40,7 +40,7 @@ def dense_imlbdr(views, start, alpha, beta, gamma, *, orthonormal, rule, max_ite
     M = [np.broadcast_to(view.mask, view.X.shape) for view in views]
     n, c = X[0].shape[0], beta / alpha
     state = (list(start.bases), start.embedding, np.zeros((n, n)), np.zeros((n, n)), None)
-    pace, value, values = rule.start(), np.inf, []
+    pace, value, values = rule.first, np.inf, []
     for _ in range(max_iter):
         U, W, P, B, F = state
         R = [np.where(m, x - W @ u.T, 0.0) for x, m, u in zip(X, M, U, strict=True)]

@@ -330,6 +330,14 @@ def test_methods_that_relate_samples_say_what_to_use_instead():
             method().fit(X)
 
 
+def test_known_classes_of_some_samples_work_in_chunks_too():
+    views, y = grouped("missing-view"), np.where(np.arange(60) % 4 == 0, np.arange(60) % 3, -1)
+    X = [abs(view) for view in views]
+    whole, chunked = (jella.IMCL(3, max_iter=10, tol=0.0, random_state=0).fit(data, y) for data in (X, lazy(X)))
+    np.testing.assert_allclose(chunked.objective_, whole.objective_, rtol=1e-8)
+    np.testing.assert_allclose(np.asarray(chunked.embedding_), whole.embedding_, atol=1e-7)
+
+
 def test_terms_that_are_not_solved_sample_by_sample_are_refused():
     X = lazy(grouped("missing-view"))
     with pytest.raises(ValueError, match="JELLA has L21, which ProxGradient solves for all samples together"):

@@ -69,7 +69,7 @@ def dense_value(problem, views, blocks):
     for v, (view, U) in enumerate(zip(views, blocks.bases, strict=True)):
         R = np.where(np.broadcast_to(view.mask, view.X.shape), view.X - blocks.embedding @ U.T, 0.0)
         total += problem.loss.weight * np.sum(R**2)
-        pairs = zip(problem.basis, blocks.states_of_basis(v), strict=True)
+        pairs = zip(problem.basis, (states[v] for states in blocks.basis_states), strict=True)
         total += sum(term.value(U, state) for term, state in pairs if not term.stacked)
     W = blocks.embedding.copy()
     return total + sum(t.value(W, state) for t, state in zip(problem.embedding, blocks.embedding_states, strict=True))

@@ -19,11 +19,10 @@ from jella.graphs.spectral import choose_n_clusters, modularity, spectral_labels
 from jella.graphs.view_choice import choose_kinds, clarity_weights
 from jella.numerics.kmeans import unit_rows
 from jella.problem.model import Problem
-from jella.solve.filled import MeanFilled, NeighbourFilled
 from jella.solve.plan import make_plan
 from jella.solve.relaxation import SOR, Basic
 from jella.solve.solver import solve
-from jella.solve.start import make_start
+from jella.solve.start import MeanFilled, NeighbourFilled, make_start
 from jella.terms import BlockDiagonal, Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.views import read_views
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jella.oneshot import cluster, complete
     from jella.problem.model import Problem
     from jella.solve.relaxation import SOR, Basic, LMaFitSOR
-    from jella.solve.result import Progress, Result
+    from jella.solve.solver import Progress, Result
 
 # public name -> module it lives in; loaded when first asked for, so that `import jella` stays quick
 _HOME = {
@@ -48,8 +48,8 @@ _HOME = {
     "Basic": "jella.solve.relaxation",
     "SOR": "jella.solve.relaxation",
     "LMaFitSOR": "jella.solve.relaxation",
-    "Progress": "jella.solve.result",
-    "Result": "jella.solve.result",
+    "Progress": "jella.solve.solver",
+    "Result": "jella.solve.solver",
     "load": "jella.estimators.loading",
     "write_mudata": "jella.io.mudata",
     "datasets": "jella",

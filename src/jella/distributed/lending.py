@@ -15,7 +15,7 @@ from jella.distributed.scheduler import n_threads
 from jella.distributed.views import ChunkedView, ChunkedViews
 from jella.graphs.cells import Projection, locality_order
 from jella.graphs.lending import lent_embedding, lent_entries, lent_residual, lent_rows, product
-from jella.solve.filled import NeighbourFilled
+from jella.solve.start import NeighbourFilled
 from jella.views.model import Views
 
 #: copies of the samples that tasks have at the same time

@@ -14,7 +14,7 @@ from jella.numerics.arrays import Array
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms.base import Term
 from jella.solve.plan import Plan
-from jella.solve.quadratic import Quadratic, embedding_with_completion, stacked_gram
+from jella.solve.quadratic import Quadratic, embedding_with_completion, overlap
 from jella.solve.samples import InMemory, RowsAt, samples_of
 from jella.views import Views
 
@@ -181,7 +181,7 @@ class TogetherAt(RowsAt):
         """Products with the data come from the chunks, the step is taken here."""
         step = partial(_cross, _loss_only(self.problem), _bases_only(blocks), tuple(bases), relaxation)
         cross = self.views.gather(step, self.views.cut(blocks.embedding))
-        quadratic = Quadratic(stacked_gram(bases), cross).scaled(self.problem.loss.weight)
+        quadratic = Quadratic(overlap(bases, bases), cross).scaled(self.problem.loss.weight)
         return plan.embedding.apply(quadratic, self.problem.embedding, blocks.embedding, blocks.embedding_states)
 
     def rescaled(self, blocks: Blocks, divisors: Array) -> TogetherAt:
@@ -229,4 +229,4 @@ def _next(
 
 @samples_of.register
 def _(views: ChunkedViews, plan: Plan) -> Chunked:
-    return Chunked(views, plan.completes) if plan.embedding.by_row else Together(views, plan.completes)
+    return Chunked(views, plan.completes) if plan.by_sample else Together(views, plan.completes)

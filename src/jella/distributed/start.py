@@ -17,9 +17,9 @@ from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
 from jella.readout.base import CLUSTERED
-from jella.solve.filled import MeanFilled
 from jella.solve.solver import largest_signs, split_rows
 from jella.solve.start import (
+    MeanFilled,
     check_embedding,
     feasible_bases,
     feasible_embedding,

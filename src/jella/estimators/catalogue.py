@@ -102,7 +102,7 @@ def methods() -> dict[str, Method]:
 def methods_table() -> str:
     """What every estimator takes and gives, as a table in Markdown: the one of the README."""
     heads = ("class", "missing views", "missing entries", "negative values", "clusters", "completes", "new samples")
-    lines = [(*heads, "Dask", "memory beside the data")]
+    lines: list[tuple[str, ...]] = [(*heads, "Dask", "memory beside the data")]
     for kind in _ALL:
         method = _describe(kind)
         can, missing = method.can, method.can.missing

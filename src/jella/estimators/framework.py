@@ -25,9 +25,8 @@ from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.plan import make_plan
 from jella.solve.relaxation import SOR, Basic, Relaxation
-from jella.solve.result import Progress, Result
 from jella.solve.samples import SamplesLostError
-from jella.solve.solver import solve
+from jella.solve.solver import Progress, Result, solve
 from jella.solve.start import make_start
 from jella.views import AnyViews, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative
@@ -101,7 +100,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             if result.stop_reason == "interrupted":
                 break
         assert best is not None
-        return replace(best, blocks=problem.at_rest(best.blocks))
+        return best
 
     def _init(self, prepared: Prepared) -> Any:
         """What the user gave to start from, its rows in the order of the fit."""

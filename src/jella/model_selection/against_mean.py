@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from jella.model_selection.held_out import Errors, HeldOut, Trials
 from jella.numerics.arrays import to_numpy
-from jella.solve.filled import feature_means
+from jella.solve.start import feature_means
 from jella.views import View, read_views
 
 

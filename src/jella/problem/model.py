@@ -1,8 +1,8 @@
-"""A method, declared: a loss and the terms on each block, for the data of a fit."""
+"""What is minimised: a loss and the terms on each block of unknowns, for the data of a fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from jella.views import AnyViews
 
 @dataclass(frozen=True)
 class Data:
-    """What a method is declared for: the samples of a fit, prepared.
+    """The prepared samples of a fit, for which a method declares its problem.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Data:
     y : any
         What the user gave as `y`, unchecked.
     rows : int array (m,)
-        Where these samples stand among those that the user gave.
+        Positions of these samples among those that the user gave.
     n_given : int
-        How many the user gave.
+        Number of samples that the user gave.
     """
 
     views: AnyViews
@@ -38,21 +38,17 @@ class Data:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The unknowns: one basis per view, the common embedding, and the states of parts with variables of their own."""
+    """The unknowns: one basis per view, the common embedding, and the states of terms that have their own variables."""
 
     bases: tuple[Array, ...]  # (d_v, r) each
     embedding: Array  # (n, r)
-    basis_states: tuple[tuple[Any, ...], ...] = ()  # one per term, in it one per view
+    basis_states: tuple[tuple[Any, ...], ...] = ()  # per term, a state per view
     embedding_states: tuple[Any, ...] = ()  # one per term
     loss_state: Any = None
 
     def stacked(self) -> Array:
         """All bases on top of each other, (Σ d_v, r)."""
         return namespace(*self.bases).concat(list(self.bases), axis=0)
-
-    def states_of_basis(self, v: int) -> list[Any]:
-        """States of the basis terms at view v."""
-        return [states[v] for states in self.basis_states]
 
 
 @dataclass(frozen=True)
@@ -63,15 +59,26 @@ class Problem:
     ----------
     loss : Loss
     basis, embedding : tuples of Term
-        Regularisers and constraints on every U_v, and on W.
+        Regularisers and constraints on each U_v, and on W.
     normalise : callable, optional
-        Sums of the columns of W (r,) -> what to divide these columns by, and multiply those of U with; done where the
-        objective does not rise. Only with terms on the embedding that do not change with its scale.
+        Takes the sums of the columns of W (r,) and returns divisors (r,): columns of W are divided by them and columns
+        of U multiplied, unless the objective would rise. Only for terms on the embedding that do not depend on its
+        scale.
     neighbours : int array (n, q), optional
-        The samples, nearest first and -1 for none, from which missing values are imputed before the first sweep.
-        Without it: from means.
+        Per sample, the samples from which its missing values are imputed before the first sweep: nearest first, -1 for
+        none. Without it, missing values are imputed by means.
     order : callable, optional
-        Embedding of the start (n, r) -> an order of the samples (n,) in which the sweeps are faster, or None.
+        Takes the embedding at the start (n, r) and returns an order of the samples (n,) in which sweeps are faster, or
+        None.
+
+    Attributes
+    ----------
+    is_separable : bool
+        Whether each sample's embedding can be solved by itself when the bases are fixed.
+    has_nonnegative_embedding : bool
+        Whether the embedding is constrained to be non-negative.
+    needs_nonnegative_data : bool
+        Whether both factors are non-negative, so that negative data could never be fitted.
     """
 
     loss: Loss = field(default_factory=Squared)
@@ -81,43 +88,32 @@ class Problem:
     neighbours: np.ndarray | None = None
     order: Callable[[Array], np.ndarray | None] | None = None
 
-    @property
-    def is_separable(self) -> bool:
-        """Whether every sample's embedding can be solved by itself when the bases are fixed."""
-        return all(term.separable for term in self.embedding)
+    is_separable: bool = field(init=False, repr=False, compare=False)
+    has_nonnegative_embedding: bool = field(init=False, repr=False, compare=False)
+    needs_nonnegative_data: bool = field(init=False, repr=False, compare=False)
 
-    @property
-    def is_free(self) -> bool:
-        """Whether any invertible change of coordinates of the embedding leaves the objective as it is."""
-        return not self.basis and not self.embedding
-
-    @property
-    def needs_nonnegative_data(self) -> bool:
-        """Whether both factors are non-negative, so that negative data could never be fitted."""
-        return _is_nonnegative(self.basis) and _is_nonnegative(self.embedding)
-
-    @property
-    def has_nonnegative_embedding(self) -> bool:
-        """Whether the embedding is constrained to be non-negative."""
-        return _is_nonnegative(self.embedding)
+    def __post_init__(self) -> None:
+        """Set what follows from the terms."""
+        of_basis, of_embedding = (
+            any(isinstance(term, NonNegative) or (isinstance(term, Box) and term.low >= 0) for term in terms)
+            for terms in (self.basis, self.embedding)
+        )
+        object.__setattr__(self, "is_separable", all(term.separable for term in self.embedding))
+        object.__setattr__(self, "has_nonnegative_embedding", of_embedding)
+        object.__setattr__(self, "needs_nonnegative_data", of_basis and of_embedding)
 
     def take(self, rows: np.ndarray) -> Problem:
         """The same problem with the samples in another order."""
         return replace(self, embedding=tuple(term.take(rows) for term in self.embedding), neighbours=None, order=None)
 
     def take_blocks(self, blocks: Blocks, rows: np.ndarray) -> Blocks:
-        """The blocks, in memory, with the samples in another order."""
+        """The blocks with the samples in another order; the embedding is in memory."""
         pairs = zip(self.embedding, blocks.embedding_states, strict=False)
         states = tuple(term.take_state(state, rows) for term, state in pairs)
         return replace(blocks, embedding=take_rows(blocks.embedding, rows), embedding_states=states)
 
-    def at_rest(self, blocks: Blocks) -> Blocks:
-        """The blocks as a result keeps them."""
-        pairs = zip(self.embedding, blocks.embedding_states, strict=False)
-        return replace(blocks, embedding_states=tuple(term.at_rest(state) for term, state in pairs))
-
     def start_states(self, blocks: Blocks) -> Blocks:
-        """The blocks with the states of all terms before the first sweep, where they have none yet."""
+        """The blocks with the states of all terms before the first sweep; blocks that have states are unchanged."""
         if len(blocks.basis_states) == len(self.basis) and len(blocks.embedding_states) == len(self.embedding):
             return blocks
         return replace(
@@ -127,18 +123,19 @@ class Problem:
         )
 
     def refresh_states(self, blocks: Blocks) -> Blocks:
-        """The blocks with all terms' own variables minimised at them."""
+        """The blocks with the own variables of all terms at their minimum."""
         basis = (
             tuple(term.refresh(U, state) for U, state in zip(blocks.bases, states, strict=True))
-            for term, states in self._basis_terms(blocks)
+            for term, states in zip(self.basis, blocks.basis_states, strict=True)
         )
         pairs = zip(self.embedding, blocks.embedding_states, strict=True)
         embedding = (term.refresh(blocks.embedding, state) for term, state in pairs)
         return replace(blocks, basis_states=tuple(basis), embedding_states=tuple(embedding))
 
     def rescaled(self, blocks: Blocks, divisors: Array) -> Blocks:
-        """Blocks of the same product, with the columns of W divided."""
-        states = (tuple(term.rescaled(state, divisors) for state in own) for term, own in self._basis_terms(blocks))
+        """Blocks with the same product W Uᵀ: the columns of W are divided, those of U multiplied."""
+        pairs = zip(self.basis, blocks.basis_states, strict=True)
+        states = (tuple(term.rescaled(state, divisors) for state in own) for term, own in pairs)
         return replace(
             blocks,
             bases=tuple(U * divisors for U in blocks.bases),
@@ -146,11 +143,8 @@ class Problem:
             basis_states=tuple(states),
         )
 
-    def _basis_terms(self, blocks: Blocks) -> Iterator[tuple[Term, tuple[Any, ...]]]:
-        return zip(self.basis, blocks.basis_states, strict=True)
-
     def value_by_term(self, totals: np.ndarray, of_embedding: Sequence[float], blocks: Blocks) -> dict[str, float]:
-        """Objective, part by part: 'loss', then 'basis.Term' and 'embedding.Term'.
+        """Values of the parts of the objective: 'loss', then 'basis.Term' and 'embedding.Term'.
 
         Parameters
         ----------
@@ -160,7 +154,7 @@ class Problem:
             Values of the terms on the embedding.
         """
         values = {"loss": self.loss.value(totals, blocks.loss_state)}
-        for term, states in self._basis_terms(blocks):
+        for term, states in zip(self.basis, blocks.basis_states, strict=True):
             if term.stacked:
                 values[f"basis.{term.name}"] = term.value(blocks.stacked())
             else:
@@ -169,7 +163,3 @@ class Problem:
         for term, value in zip(self.embedding, of_embedding, strict=True):
             values[f"embedding.{term.name}"] = value
         return values
-
-
-def _is_nonnegative(terms: Sequence[Term]) -> bool:
-    return any(isinstance(term, NonNegative) or (isinstance(term, Box) and term.low >= 0) for term in terms)

@@ -1,8 +1,8 @@
-"""The residual Γ ⊙ (X − W Uᵀ) of a view, through the three things that sweeps ask of it.
+"""The residual Γ ⊙ (X − W Uᵀ) of a view: its products and norms, which are all that sweeps need.
 
-With Z = W Uᵀ + λΓ ⊙ (X − W Uᵀ), the completed (and over-relaxed) view, every product with Z is one with W Uᵀ, which
-has rank r, plus λ times one with the residual. Where only whole samples are missing the residual itself never
-needs to be formed, and a sparse view stays sparse.
+Z = W Uᵀ + λΓ ⊙ (X − W Uᵀ) is the completed (and over-relaxed) view. A product with Z is a product with W Uᵀ, which has
+rank r, plus λ times a product with the residual. Where only whole samples are missing, the residual is never formed,
+and a sparse view stays sparse.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Residual(Protocol):
         """‖R‖²."""
 
     def row_sqnorms(self) -> tuple[Array, Array]:
-        """Squared norm of every row, (n,), and 1 where the sample is present, else 0, (n, 1)."""
+        """Squared norm of each row, (n,), and 1 where the sample is present, else 0, (n, 1)."""
 
 
 class ViewData:
@@ -42,8 +42,8 @@ class ViewData:
     ----------
     view : View
     keeps : bool
-        Whether the residual of a view with missing entries is formed and kept for the next sweep, or made in passing
-        whenever it is needed, which costs one more product and no memory.
+        Whether the residual of a view with missing entries is formed once and kept for the next sweep. Otherwise it is
+        computed block by block whenever it is needed, which costs one more product and no memory.
     """
 
     def __init__(self, view: View, *, keeps: bool = True) -> None:
@@ -67,16 +67,12 @@ class ViewData:
             self._basis, self._product = U, self.X @ U
         return self._product
 
-    def times_transposed(self, W: Array) -> Array:
-        """X.T @ W, (d, r)."""
-        return self.X.T @ W
-
     def keep_present(self, W: Array) -> Array:
         """W with the rows of absent samples set to zero."""
         return W if self.present is None else W * self.present
 
     def room(self, user: object) -> Array:
-        """An array like X for as long as the user lives; used again after it, for fresh memory is slow."""
+        """An array like X, kept while the user exists and reused afterwards, since new memory is slow."""
         array = self._spare.pop() if self._spare else namespace(self.X).empty_like(self.X)
         weakref.finalize(user, self._spare.append, array)
         return array
@@ -89,7 +85,7 @@ class ViewData:
 
 
 class RowResidual:
-    """Residual of a view that samples have wholly or not at all; never formed."""
+    """Residual of a view in which only whole samples are missing; never formed."""
 
     def __init__(self, data: ViewData, U: Array, W: Array) -> None:
         self.data, self.U, self.W = data, U, W
@@ -101,10 +97,13 @@ class RowResidual:
 
     def rmatmul(self, W: Array) -> Array:
         """XᵀW − U (WᵀM W)."""
-        return self.data.times_transposed(W) - self.U @ (self.present_W.T @ W)
+        return self.data.X.T @ W - self.U @ (self.present_W.T @ W)
 
     def sqnorm(self) -> float:
-        """‖X‖² − 2⟨W, XU⟩ + ⟨UᵀU, WᵀMW⟩, exact to rounding of ‖X‖²; formed where that would drown the residual."""
+        """‖X‖² − 2⟨W, XU⟩ + ⟨UᵀU, WᵀMW⟩, exact up to the rounding of ‖X‖².
+
+        In single precision that rounding can exceed the residual, so that of a dense view is formed block by block.
+        """
         X = self.data.X
         if X.dtype != namespace(X).float64 and not self.data.view.is_sparse:
             return sum(sqnorm(block) for _, block in residual_blocks(self.data.view, self.U, self.W))
@@ -113,7 +112,7 @@ class RowResidual:
         return max(self.data.total - 2.0 * cross + model, 0.0)
 
     def row_sqnorms(self) -> tuple[Array, Array]:
-        """Squared norms of the samples present, and which are."""
+        """Squared norm of each row, and 1 where the sample is present."""
         return self._row_sqnorms
 
     @cached_property
@@ -131,7 +130,7 @@ class RowResidual:
 
 
 class EntryResidual:
-    """Residual of a view with missing entries; formed once, block by block while the rows are in the cache."""
+    """Residual of a view with missing entries; formed once, block by block, while the rows are in the cache."""
 
     def __init__(self, data: ViewData, U: Array, W: Array) -> None:
         self.R = data.room(self)
@@ -160,7 +159,7 @@ class EntryResidual:
 
 
 class PassingResidual:
-    """Residual of a view with missing entries, made block by block at every use."""
+    """Residual of a view with missing entries, computed block by block each time it is used."""
 
     def __init__(self, view: View, U: Array, W: Array) -> None:
         self.view, self.U, self.W = view, U, W
@@ -174,7 +173,7 @@ class PassingResidual:
         return product
 
     def rmatmul(self, W: Array) -> Array:
-        """R.T @ W, and ‖R‖² on the way."""
+        """R.T @ W; also keeps ‖R‖²."""
         product, total = namespace(self.U).zeros_like(self.U), 0.0
         for rows, block in residual_blocks(self.view, self.U, self.W):
             product += block.T @ W[rows, :]
@@ -196,7 +195,7 @@ class PassingResidual:
 
 
 def residual_blocks(view: View, U: Array, W: Array) -> Iterator[tuple[slice, Array]]:
-    """Blocks of rows of Γ ⊙ (X − W Uᵀ), each formed while its rows are in the cache; good until the next one."""
+    """Blocks of rows of Γ ⊙ (X − W Uᵀ), each formed while its rows are in the cache; valid until the next one."""
     if isinstance(view.X, np.ndarray):
         yield from _residual_blocks_in_place(view, U, W)
         return
@@ -207,7 +206,7 @@ def residual_blocks(view: View, U: Array, W: Array) -> Iterator[tuple[slice, Arr
 
 
 def _residual_blocks_in_place(view: View, U: np.ndarray, W: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """The same in one piece of memory: fresh memory for every block would take as long as the arithmetic."""
+    """The same blocks in one piece of memory: new memory for each block would take as long as the arithmetic."""
     room = None
     for rows in cache_blocks(view.X):
         room = np.empty((rows.stop - rows.start, view.n_features), view.X.dtype) if room is None else room

@@ -9,7 +9,7 @@ from jella.numerics.arrays import Array
 from jella.problem import Problem
 from jella.problem.residuals import ViewData
 from jella.readout.base import Readout
-from jella.solve.embed import embed
+from jella.solve.samples import embed
 from jella.views import AnyViews
 from jella.views.checks import refuse_missing_entries
 

@@ -23,7 +23,7 @@ from jella.problem.terms import Ridge
 from jella.readout.base import Expected, FitSamples
 from jella.readout.clusters import Clusters, NeighbourClusters
 from jella.readout.low_rank import LowRankReadout
-from jella.solve.embed import embed
+from jella.solve.samples import embed
 from jella.views import AnyViews, Views
 
 

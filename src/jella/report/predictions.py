@@ -12,7 +12,7 @@ from jella.numerics.arrays import to_numpy
 from jella.numerics.rows import dense_rows
 from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
-from jella.solve.filled import feature_means
+from jella.solve.start import feature_means
 from jella.views import Hidden, Schema, View, Views, read_views
 
 #: with more samples a second fit is left out

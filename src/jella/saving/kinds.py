@@ -26,7 +26,7 @@ from jella.readout.clusters import IndicatorClusters, KMeansClusters, NeighbourC
 from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.relaxation import Relaxation
-from jella.solve.result import Result, Sweep
+from jella.solve.solver import Result, Sweep
 from jella.views import Schema, View, Views
 from jella.views.scaling import Scaling, ViewScale
 

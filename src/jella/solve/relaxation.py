@@ -1,4 +1,4 @@
-"""How far a sweep goes past the completed data: the rules for λ in Z_λ = W Uᵀ + λΓ ⊙ (X − W Uᵀ)."""
+"""Rules for λ, the over-relaxation of the completed data Z_λ = W Uᵀ + λΓ ⊙ (X − W Uᵀ)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,23 @@ class Pace:
 
 
 class Relaxation(ABC):
-    """A rule that judges a sweep by the ratio of the new objective to the old one."""
+    """A rule that accepts or rejects a sweep by the ratio of the new objective to the old one."""
 
-    #: judge the first sweep against the value at the start, rather than accept it in any case
+    #: compare the first sweep with the value at the start; otherwise it is always accepted
     judges_first: ClassVar[bool] = False
-
-    def start(self) -> Pace:
-        """Pace of the first sweep."""
-        return Pace()
+    #: pace of the first sweep
+    first: ClassVar[Pace] = Pace()
 
     @abstractmethod
     def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
-        """Whether to accept the sweep (else the last accepted blocks are restored), and the pace of the next."""
+        """Whether to accept the sweep, and the pace of the next; after a rejection the old blocks are restored."""
 
     def has_stalled(self, pace: Pace, ratio: float) -> bool:
-        """Whether no further sweep can help: a plain one did not lower the objective."""
+        """Whether no further sweep can help: one with λ = 1 did not lower the objective."""
         return ratio >= 1.0 and pace.factor == 1.0
 
     def has_converged(self, ratio: float, value: float, tol: float, n_iter: int) -> bool:
-        """Whether an accepted sweep lowered the objective by less than tol, relative."""
+        """Whether the sweep lowered the objective by a share smaller than tol."""
         return n_iter > 1 and 0.0 < 1.0 - ratio < tol
 
 
@@ -55,9 +53,9 @@ class SOR(Relaxation):
     Parameters
     ----------
     threshold : float, default=0.7
-        λ is kept where a sweep lowers the objective below this share of the old one.
+        λ stays as it is after a sweep that lowers the objective below this share of the old one.
     step : float, default=0.2
-        What λ grows by after a smaller decrease.
+        Increase of λ after a smaller decrease.
     largest : float, default=5.0
         Largest λ.
     """
@@ -67,7 +65,7 @@ class SOR(Relaxation):
     largest: float = 5.0
 
     def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
-        """Back to λ = 1 after a rise; faster after a small decrease."""
+        """Back to λ = 1 after a rise; a larger λ after a small decrease."""
         if ratio >= 1.0:
             return False, Pace()
         if ratio >= self.threshold:
@@ -84,20 +82,17 @@ class LMaFitSOR(Relaxation):
     threshold : float, default=0.7
         Ratio of residual norms up to which λ stays as it is.
     scale : float, default=0.0
-        Norm of the known data: the solve ends when the residual norm falls below tol times it. With 0 there is no such
-        test.
+        Norm of the known data: the solve ends when the residual norm is below tol times this norm. 0 switches this test
+        off.
     """
 
     threshold: float = 0.7
     scale: float = 0.0
     judges_first: ClassVar[bool] = True
-
-    def start(self) -> Pace:
-        """λ = 1 with an increment of 1 in waiting."""
-        return Pace(1.0, 1.0)
+    first: ClassVar[Pace] = Pace(1.0, 1.0)
 
     def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
-        """With a = λ − 1: grow a by the increment, and the increment with a; start over after a rise."""
+        """With a = λ − 1: increase a by the increment, and the increment with a; back to λ = 1 after a rise."""
         excess, norm_ratio = pace.factor - 1.0, math.sqrt(ratio)
         if norm_ratio >= 1.0:
             return False, Pace(1.0, max(0.1 * excess, 0.1 * pace.increment))
@@ -107,7 +102,7 @@ class LMaFitSOR(Relaxation):
         return True, pace
 
     def has_stalled(self, pace: Pace, ratio: float) -> bool:
-        """Never by itself: the program goes on with a smaller increment."""
+        """Never: the program continues with a smaller increment."""
         return False
 
     def has_converged(self, ratio: float, value: float, tol: float, n_iter: int) -> bool:

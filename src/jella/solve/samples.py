@@ -1,36 +1,36 @@
-"""The samples of a solve. Shared blocks need sums over them, and where terms allow it each is embedded by itself."""
+"""The samples of a solve: sums over them for the bases, and the step of their embedding, by itself where possible."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from typing import Any, Protocol
 
 import numpy as np
 
-from jella.numerics.arrays import Array, namespace
+from jella.numerics.arrays import Array, like, namespace
 from jella.problem.model import Blocks, Problem
 from jella.problem.residuals import ViewData
-from jella.solve.embed import embed, update_by_parts
-from jella.solve.plan import Plan
-from jella.solve.quadratic import Quadratic, basis_on_present, embedding_with_completion
+from jella.solve.plan import Plan, choose_update
+from jella.solve.quadratic import Quadratic, by_availability, by_sample, embedding_with_completion
+from jella.solve.updates import Update
 from jella.views import Views
 
 
 class SamplesLostError(RuntimeError):
-    """Samples that lie elsewhere can no longer be reached."""
+    """Samples that other processes hold can no longer be reached."""
 
 
 class SamplesAt(Protocol):
-    """Samples at blocks: what the shared blocks and the objective need of them, and where they go next."""
+    """Samples at given blocks: their sums for the bases and the objective, and their next embedding."""
 
     @property
     def embedding(self) -> Array:
         """W, (n, r), computed."""
 
     def totals(self) -> np.ndarray:
-        """What the samples add to the loss of every view, (V,)."""
+        """Sums of the loss over the samples, per view, (V,)."""
 
     def term_values(self) -> tuple[float, ...]:
         """Values of the terms on the embedding."""
@@ -42,13 +42,13 @@ class SamplesAt(Protocol):
         """Sums of the columns of W, (r,)."""
 
     def basis_sums(self, completes: bool) -> list[Quadratic]:
-        """Of every view: WᵀW and RᵀW where data are completed, else both over the samples present, weighed."""
+        """Per view WᵀW and RᵀW where data are completed; else WᵀDW and XᵀDW over the samples present, weights in D."""
 
     def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
-        """The embedding after its step from these blocks, the bases at their new place."""
+        """The embedding after its step from these blocks, with the new bases."""
 
     def rescaled(self, blocks: Blocks, divisors: Array) -> SamplesAt:
-        """The same samples at blocks of the same product, the columns of the embedding divided."""
+        """The samples at blocks with the same product, where the columns of the embedding are divided."""
 
 
 class Samples(Protocol):
@@ -64,12 +64,12 @@ class Samples(Protocol):
         """Each sample's exact embedding with the bases fixed."""
 
     def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
-        """The new embedding, put right where the update must not have gone."""
+        """The new embedding, corrected by the terms."""
 
 
 @singledispatch
 def samples_of(views: Any, plan: Plan) -> Samples:
-    """The samples of views; other kinds of views than those in memory register how they are solved."""
+    """The samples of views in memory; other kinds of views register their own version."""
     return InMemory.of(views)
 
 
@@ -99,7 +99,7 @@ class InMemory:
         return embed(self.data, blocks.bases, problem, blocks.loss_state, start)
 
     def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
-        """The new embedding, put right by every term."""
+        """The new embedding, corrected by each term."""
         for term in problem.embedding:
             new = term.repair(new, old)
         return new
@@ -120,11 +120,11 @@ class RowsAt:
         return self.blocks.embedding
 
     def totals(self) -> np.ndarray:
-        """From the residuals."""
+        """Sums of the loss, from the residuals."""
         return self.problem.loss.totals(self.residuals)
 
     def term_values(self) -> tuple[float, ...]:
-        """Of every term."""
+        """Value of each term on the embedding."""
         states = self.blocks.embedding_states or (None,) * len(self.problem.embedding)
         pairs = zip(self.problem.embedding, states, strict=True)
         return tuple(term.value(self.blocks.embedding, state) for term, state in pairs)
@@ -139,20 +139,21 @@ class RowsAt:
 
     @cached_property
     def row_weights(self) -> list[Array] | None:
-        """Weight of every sample in every view, without the factor of the view."""
+        """Weight of each sample in each view, without the factor of the view."""
         return self.problem.loss.row_weights(self.residuals)
 
     def basis_sums(self, completes: bool) -> list[Quadratic]:
-        """From the residuals, or from the samples present."""
+        """Sums for the bases, from the residuals or from the samples present."""
         W = self.blocks.embedding
         if completes:
             gram = self.gram()
             return [Quadratic(gram, residual.rmatmul(W)) for residual in self.residuals]
-        weights = self.row_weights or [None] * len(self.data)
-        return [basis_on_present(view, W, D) for view, D in zip(self.data, weights, strict=True)]
+        weighted = [W] * len(self.data) if self.row_weights is None else [W * D for D in self.row_weights]
+        pairs = zip(self.data, weighted, strict=True)
+        return [Quadratic(view.keep_present(DW).T @ W, view.X.T @ DW) for view, DW in pairs]
 
     def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
-        """Algorithm 1 with one gram for all samples, Algorithm 2 with one for each availability."""
+        """The next embedding: Algorithm 1 has one gram for all samples, Algorithm 2 one per set of views present."""
         problem, old, W = self.problem, blocks.bases, blocks.embedding
         if plan.completes:
             quadratic = embedding_with_completion(self.residuals, old, W, bases, relaxation).scaled(problem.loss.weight)
@@ -163,5 +164,56 @@ class RowsAt:
         return update_by_parts(plan.embedding, self.data, bases, problem, W, weights)
 
     def rescaled(self, blocks: Blocks, divisors: Array) -> RowsAt:
-        """The residuals are those of the product, and stay."""
+        """The samples at the rescaled blocks; the product is the same, so the residuals are too."""
         return RowsAt(self.data, self.problem, blocks, self.residuals)
+
+
+def embed(
+    data: Sequence[ViewData],
+    bases: Sequence[Array],
+    problem: Problem,
+    loss_state: Any = None,
+    start: Array | None = None,
+    *,
+    towards: Array | None = None,
+) -> Array:
+    """Each sample's exact embedding (n, r) from what was observed of it.
+
+    Terms that couple samples are left out, since they concern the samples of the fit only. `towards` (n, r), if given,
+    adds −2 tr(towardsᵀW): with a ridge, each sample is pulled towards a point of its own.
+    """
+    alone = replace(problem, embedding=tuple(term for term in problem.embedding if term.separable))
+    chosen = problem.loss.choose(data, bases, alone.embedding, loss_state)
+    if chosen is not None:
+        return chosen
+    update = choose_update(alone.embedding, "embedding")
+    if start is None:
+        start = like(np.zeros((data[0].X.shape[0], bases[0].shape[1])), bases[0])
+    return update_by_parts(update, data, bases, alone, start, towards=towards)
+
+
+def update_by_parts(
+    update: Update,
+    data: Sequence[ViewData],
+    bases: Sequence[Array],
+    problem: Problem,
+    W: Array,
+    row_weights: Sequence[Array] | None = None,
+    *,
+    towards: Array | None = None,
+) -> Array:
+    """The embedding after the W-step of Algorithm 2: one update per group of samples that share their gram."""
+    xp, rows, pieces = namespace(W), [], []
+    whole = row_weights is None and all(view.view.is_rowwise for view in data)
+    for part in by_availability(data, bases) if whole else by_sample(data, bases, row_weights):
+        quadratic, own = part.quadratic.scaled(problem.loss.weight), part.rows
+        if towards is not None:
+            pull = towards[own, :] if isinstance(own, slice) else xp.take(towards, own, axis=0)
+            quadratic = replace(quadratic, cross=quadratic.cross + pull)
+        start = W[own, :] if isinstance(own, slice) else xp.take(W, own, axis=0)
+        pieces.append(update.apply(quadratic, problem.embedding, start))
+        rows.append(own)
+    if len(pieces) == 1:
+        return pieces[0]
+    together = xp.concat(pieces, axis=0)
+    return together if isinstance(rows[0], slice) else xp.take(together, xp.argsort(xp.concat(rows)), axis=0)

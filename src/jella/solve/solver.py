@@ -1,4 +1,4 @@
-"""The alternating loop: Algorithms 1 and 2, over-relaxation, stopping, history, for every method."""
+"""The alternating loop of all methods: Algorithms 1 and 2, over-relaxation, stopping, history, result."""
 
 from __future__ import annotations
 
@@ -13,42 +13,97 @@ import numpy as np
 from jella.numerics.arrays import Array, at_least, namespace
 from jella.problem.model import Blocks, Problem
 from jella.solve.plan import Plan
-from jella.solve.quadratic import Quadratic, basis_with_completion
+from jella.solve.quadratic import Quadratic, overlap
 from jella.solve.relaxation import Relaxation
-from jella.solve.result import Progress, Result, Sweep
 from jella.solve.samples import Samples, SamplesAt, SamplesLostError, samples_of
 from jella.views import AnyViews
 
-Callback = Callable[[Progress], Any]
 #: equal values differ by this share in floating point; an objective below this share of ‖X‖² is as good as zero
 ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
-class Iterate:
-    """Blocks with what is known at them."""
+class Sweep:
+    """One sweep: the relaxation it used, the ratio of new to old objective, and whether it was kept."""
+
+    relaxation: float
+    ratio: float
+    accepted: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The argument of callbacks, which are called after each accepted sweep."""
+
+    n_iter: int
+    max_iter: int
+    objective: float
+    terms: dict[str, float]
+    relaxation: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a solve returns: the last blocks, and how they were reached.
+
+    Attributes
+    ----------
+    blocks : Blocks
+    objective : array, one value per accepted sweep
+    history : dict of arrays, the same for each term
+    sweeps : tuple of Sweep, rejected ones included
+    converged : bool
+    stop_reason : 'tolerance', 'no further decrease', 'max_iter', 'callback', 'interrupted' or 'samples lost'
+    seconds : float
+    lost : str
+        Why samples could no longer be reached, if that ended the solve.
+    """
 
     blocks: Blocks
-    samples: SamplesAt
-    values: dict[str, float]
+    objective: np.ndarray
+    history: dict[str, np.ndarray]
+    sweeps: tuple[Sweep, ...]
+    converged: bool
+    stop_reason: str
+    seconds: float
+    lost: str = ""
+
+    @property
+    def n_iter(self) -> int:
+        """Number of sweeps, rejected ones included."""
+        return len(self.sweeps)
 
     @property
     def value(self) -> float:
-        """Objective."""
-        return sum(self.values.values())
+        """Objective at the blocks."""
+        return float(self.objective[-1]) if self.objective.size else float("inf")
+
+    def __repr__(self) -> str:
+        return f"Result({self.n_iter} sweeps, objective {self.value:.6g}, stopped by {self.stop_reason})"
+
+
+Callback = Callable[[Progress], Any]
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Blocks, with the samples and the objective at them."""
+
+    blocks: Blocks
+    samples: SamplesAt
+    values: dict[str, float]  # of the objective, by term
+    value: float  # of the objective
 
 
 @dataclass
 class _Record:
-    """What is written down during a solve."""
+    """What a solve records for its result."""
 
     values: list[dict[str, float]] = field(default_factory=list)
     sweeps: list[Sweep] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
     lost: str = ""
-
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started
 
 
 def solve(
@@ -63,10 +118,10 @@ def solve(
     callbacks: Sequence[Callback] = (),
     close: bool = True,
 ) -> Result:
-    """Sweep the plan until the objective settles; the result is never worse than any accepted sweep.
+    """The result of sweeps until the objective hardly changes; it is never worse than any accepted sweep.
 
-    An interrupt (Ctrl-C), or the loss of the samples, ends the solve with the last accepted blocks. The closing step,
-    which makes the fit agree with `transform`, can be left out to replay programs that have none.
+    An interrupt (Ctrl-C), or the loss of the samples, ends the solve with the last accepted blocks. The closing step
+    makes the fit agree with `transform`; `close=False` leaves it out, to repeat programs that have no such step.
     """
     order = None if problem.order is None or start.embedding_states else problem.order(start.embedding)
     if order is not None:
@@ -77,7 +132,8 @@ def solve(
     current, reason = _loop(problem, plan, samples, current, relaxation, max_iter, tol, callbacks, record)
     if close and reason not in ("interrupted", "samples lost"):
         current = _close(problem, samples, current, record)
-    blocks = current.blocks
+    states = zip(problem.embedding, current.blocks.embedding_states, strict=False)
+    blocks = replace(current.blocks, embedding_states=tuple(term.at_rest(state) for term, state in states))
     keys = record.values[0] if record.values else {}
     return Result(
         blocks=blocks if order is None else problem.take_blocks(blocks, np.argsort(order)),
@@ -86,7 +142,7 @@ def solve(
         sweeps=tuple(record.sweeps),
         converged=reason in ("tolerance", "no further decrease"),
         stop_reason=reason,
-        seconds=record.seconds(),
+        seconds=time.perf_counter() - record.started,
         lost=record.lost,
     )
 
@@ -102,7 +158,7 @@ def _loop(
     callbacks: Sequence[Callback],
     record: _Record,
 ) -> tuple[Iterate, str]:
-    pace = relaxation.start()
+    pace = relaxation.first
     floor = ROUNDING * samples.total()
     value = current.value if relaxation.judges_first else math.inf
     try:
@@ -114,9 +170,10 @@ def _loop(
             if accepted:
                 current, value = candidate, candidate.value
                 record.values.append(current.values)
-                told = Progress(n_iter, max_iter, value, current.values, pace.factor, record.seconds())
-                wishes = [bool(callback(told)) for callback in callbacks]  # every one is told
-                if any(wishes):
+                seconds = time.perf_counter() - record.started
+                progress = Progress(n_iter, max_iter, value, current.values, pace.factor, seconds)
+                stops = [bool(callback(progress)) for callback in callbacks]  # all are called
+                if any(stops):
                     return current, "callback"
             elif relaxation.has_stalled(pace, ratio):
                 return current, "no further decrease"
@@ -132,52 +189,46 @@ def _loop(
 
 
 def sweep(problem: Problem, plan: Plan, samples: Samples, at: Iterate, relaxation: float) -> Iterate:
-    """One round of U, W, the terms' own variables, and (in Algorithm 1, implicitly) Z."""
-    quadratics = _basis_quadratics(problem, plan, at, relaxation)
-    bases = _update_bases(problem, plan, quadratics, at.blocks)
+    """The iterate after one update of U, W and the terms' own variables; Algorithm 1 also completes Z, implicitly."""
+    bases = _update_bases(problem, plan, at, relaxation)
     new = at.samples.next_embedding(plan, at.blocks, bases, relaxation)
     embedding = samples.repaired(problem, new, at.blocks.embedding)
     blocks = problem.refresh_states(replace(at.blocks, bases=bases, embedding=embedding))
-    return _normalised(problem, evaluate(problem, samples, blocks))
+    found = evaluate(problem, samples, blocks)
+    if problem.normalise is None:
+        return found
+    # the scale that the method prefers, where that does not raise the objective
+    divisors = problem.normalise(found.samples.column_sums())
+    blocks = problem.rescaled(found.blocks, divisors)
+    other = evaluate(problem, samples, blocks, found.samples.rescaled(blocks, divisors))
+    return other if other.value <= found.value * (1.0 + ROUNDING) else found
 
 
-def evaluate(problem: Problem, samples: Samples, blocks: Blocks) -> Iterate:
-    """Samples and objective at blocks; the loss's own variables are minimised there."""
-    return _judged(problem, samples.at(problem, blocks), blocks)
+def evaluate(problem: Problem, samples: Samples, blocks: Blocks, at: SamplesAt | None = None) -> Iterate:
+    """The samples and the objective at blocks, with the loss's own variables at their minimum.
 
-
-def _judged(problem: Problem, at: SamplesAt, blocks: Blocks) -> Iterate:
+    `at`, if given, is the samples at these blocks, so that they are not computed again.
+    """
+    at = samples.at(problem, blocks) if at is None else at
     totals = at.totals()
     state = problem.loss.refresh(totals, blocks.loss_state)
     blocks = replace(blocks, embedding=at.embedding, loss_state=state)
-    return Iterate(blocks, at, problem.value_by_term(totals, at.term_values(), blocks))
+    values = problem.value_by_term(totals, at.term_values(), blocks)
+    return Iterate(blocks, at, values, sum(values.values()))
 
 
-def _normalised(problem: Problem, at: Iterate) -> Iterate:
-    """The iterate in the scale that the method prefers, where that does not raise the objective."""
-    if problem.normalise is None:
-        return at
-    divisors = problem.normalise(at.samples.column_sums())
-    blocks = problem.rescaled(at.blocks, divisors)
-    other = _judged(problem, at.samples.rescaled(blocks, divisors), blocks)
-    return other if other.value <= at.value * (1.0 + ROUNDING) else at
-
-
-def _basis_quadratics(problem: Problem, plan: Plan, at: Iterate, relaxation: float) -> list[Quadratic]:
-    sums, weight = at.samples.basis_sums(plan.completes), problem.loss.weight
-    if plan.completes:
-        pairs = zip(sums, at.blocks.bases, strict=True)
-        return [basis_with_completion(own, U, relaxation).scaled(weight) for own, U in pairs]
-    factors = problem.loss.view_factors(at.blocks.loss_state)
-    if factors is not None:
-        sums = [own.scaled(float(factor)) for own, factor in zip(sums, factors, strict=True)]
-    return [own.scaled(weight) for own in sums]
-
-
-def _update_bases(problem: Problem, plan: Plan, quadratics: Sequence[Quadratic], blocks: Blocks) -> tuple[Array, ...]:
+def _update_bases(problem: Problem, plan: Plan, at: Iterate, relaxation: float) -> tuple[Array, ...]:
+    """The bases after their step, from sums over the samples: view by view, or all as a stack."""
+    blocks, quadratics = at.blocks, at.samples.basis_sums(plan.completes)
+    if plan.completes:  # gram WᵀW and cross ZᵀW, Z completed from the current blocks
+        pairs = zip(quadratics, blocks.bases, strict=True)
+        quadratics = [Quadratic(own.gram, U @ own.gram + relaxation * own.cross) for own, U in pairs]
+    elif (factors := problem.loss.view_factors(blocks.loss_state)) is not None:
+        quadratics = [own.scaled(float(factor)) for own, factor in zip(quadratics, factors, strict=True)]
+    quadratics = [own.scaled(problem.loss.weight) for own in quadratics]
     if not plan.basis.stacked:
         return tuple(
-            plan.basis.apply(quadratic, problem.basis, U, blocks.states_of_basis(v))
+            plan.basis.apply(quadratic, problem.basis, U, [states[v] for states in blocks.basis_states])
             for v, (quadratic, U) in enumerate(zip(quadratics, blocks.bases, strict=True))
         )
     stack = blocks.stacked()
@@ -187,23 +238,22 @@ def _update_bases(problem: Problem, plan: Plan, quadratics: Sequence[Quadratic],
 
 
 def split_rows(stack: Array, lengths: Sequence[int]) -> tuple[Array, ...]:
-    """A stacked basis cut into the bases of the views."""
+    """The bases of the views, (d_v, r) each, from their stack (Σ d_v, r)."""
     ends = np.cumsum(lengths)
     starts = [0, *ends[:-1]]
     return tuple(stack[int(a) : int(b), :] for a, b in zip(starts, ends, strict=True))
 
 
 def _close(problem: Problem, samples: Samples, current: Iterate, record: _Record) -> Iterate:
-    """Solve every sample's embedding exactly once more, so that the fit and `transform` agree.
+    """The iterate with each sample's embedding solved exactly once more, so that the fit and `transform` agree.
 
-    Where nothing fixes the coordinates they are first made canonical. Counts as part of the last sweep.
+    If nothing fixes the coordinates, they are made canonical first. The step counts as part of the last sweep.
     """
     if not problem.is_separable:
         return current
-    blocks = current.blocks
-    if problem.is_free:
-        blocks = replace(blocks, bases=balanced_bases(blocks.bases, current.samples.gram()))
-    start = None if problem.is_free else blocks.embedding
+    blocks, start = current.blocks, current.blocks.embedding
+    if not problem.basis and not problem.embedding:  # no invertible change of coordinates changes the objective
+        blocks, start = replace(blocks, bases=balanced_bases(blocks.bases, current.samples.gram())), None
     blocks = replace(blocks, embedding=samples.embed(problem, blocks, start))
     closed = evaluate(problem, samples, problem.refresh_states(blocks))
     if record.values and closed.value <= current.value:
@@ -212,13 +262,13 @@ def _close(problem: Problem, samples: Samples, current: Iterate, record: _Record
 
 
 def balanced_bases(bases: Sequence[Array], gram: Array) -> tuple[Array, ...]:
-    """Canonical bases that share the strength of every component with the embedding: both columns have norm √s.
+    """Canonical bases whose columns have norm √s for a component of strength s, as have those of the embedding.
 
-    Of all ways to write the product W Uᵀ this has the least ‖W‖² + ‖U‖². Of W, only WᵀW is needed.
+    Of all factorisations of the product W Uᵀ, this one has the least ‖W‖² + ‖U‖². Of W, only WᵀW is needed.
     """
     new = canonical_bases(bases, gram)
-    overlap = sum((U.T @ V for U, V in zip(bases[1:], new[1:], strict=True)), start=bases[0].T @ new[0])
-    root = at_least(namespace(gram).sum(overlap * (gram @ overlap), axis=0), 0.0) ** 0.25
+    change = overlap(bases, new)
+    root = at_least(namespace(gram).sum(change * (gram @ change), axis=0), 0.0) ** 0.25
     return tuple(U * root for U in new)
 
 
@@ -232,7 +282,7 @@ def canonical_bases(bases: Sequence[Array], gram: Array) -> tuple[Array, ...]:
 
 
 def largest_signs(stack: Array) -> Array:
-    """Sign of the largest entry of every column, (1, r): times it, that entry is positive."""
+    """Sign of the largest entry of each column, (1, r); the column times its sign has this entry positive."""
     xp = namespace(stack)
     largest = xp.argmax(xp.abs(stack), axis=0)
     signs = xp.sign(xp.take_along_axis(stack, largest[None, :], axis=0))
@@ -240,7 +290,7 @@ def largest_signs(stack: Array) -> Array:
 
 
 def _ratio(new: float, old: float) -> float:
-    """New objective over old; where a concave term made the old one negative, one less the relative decrease."""
+    """New objective divided by the old; if a concave term made the old negative, 1 minus the relative decrease."""
     if old == math.inf:
         return 0.0
     if old > 0:

@@ -1,8 +1,9 @@
-"""Where a solve starts: SVD of the mean-filled data, its non-negative form, random, or given."""
+"""The blocks that a solve starts from: SVD of the imputed views, its non-negative form, random, or given."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
@@ -11,12 +12,12 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
 from jella.numerics.arrays import Array, at_least, like, namespace, solve_psd, to_numpy
-from jella.numerics.sparse_arrays import neighbour_graph
+from jella.numerics.rows import row_blocks
+from jella.numerics.sparse_arrays import neighbour_graph, sparse_times
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
-from jella.solve.filled import MeanFilled, NeighbourFilled
 from jella.solve.solver import largest_signs, split_rows
-from jella.views import Views
+from jella.views import View, Views
 
 #: below this many samples or features the start is computed through the smaller Gram matrix
 SMALL_SIDE = 2000
@@ -24,14 +25,14 @@ SMALL_SIDE = 2000
 
 @singledispatch
 def make_start(views: Any, problem: Problem, init: Any, rank: int, rng: np.random.Generator) -> Blocks:
-    """Blocks to start from, meeting the constraints of the problem.
+    """Blocks to start from, which satisfy the constraints of the problem.
 
     Parameters
     ----------
     views : Views
-        In memory; other kinds of views register their own way.
+        In memory; other kinds of views register their own version.
     problem : Problem
-        Its `neighbours` say from which samples missing values are imputed for the SVD; without them, from means.
+        Missing values are imputed for the SVD from the samples in its `neighbours`; without them, by means.
     init : 'svd', 'random', array (n, r), or dict with 'embedding' (n, r) and optionally 'bases', one (d_v, r) per view
     """
     if any(isinstance(term, Indicator) for term in problem.embedding) and isinstance(init, str):
@@ -45,11 +46,110 @@ def make_start(views: Any, problem: Problem, init: Any, rank: int, rng: np.rando
         raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
     else:
         blocks = _given(views, init, rank)
-    return _feasible(problem, blocks)
+    return Blocks(feasible_bases(problem, blocks.bases), feasible_embedding(problem, blocks.embedding))
+
+
+@dataclass(frozen=True)
+class MeanFilled:
+    """A view imputed by means, X + a μᵀ with a = 1 at absent samples: a sparse view stays sparse.
+
+    Attributes
+    ----------
+    X : array (n, d) or CSR array
+        Zero rows at absent samples; single missing entries are already imputed.
+    absent : array (n,)
+        1 where the sample lacks the view, else 0.
+    mean : array (d,)
+    """
+
+    X: Array
+    absent: Array
+    mean: Array
+
+    @classmethod
+    def of(cls, view: View, mean: Array | None = None) -> MeanFilled:
+        """A view imputed by its own means, or by given ones."""
+        mean = feature_means(view) if mean is None else mean
+        if view.is_rowwise:
+            return MeanFilled(view.X, like(~view.presence(), mean), mean)
+        return MeanFilled(namespace(mean).where(view.mask, view.X, mean), like(np.zeros(view.n_samples), mean), mean)
+
+    def times(self, V: Array) -> Array:
+        """Filled view times V, (n, r)."""
+        return self.X @ V + self.absent[:, None] * (self.mean @ V)[None, :]
+
+    def times_transposed(self, U: Array) -> Array:
+        """Transpose of the filled view times U, (d, r)."""
+        return self.X.T @ U + self.mean[:, None] * (self.absent @ U)[None, :]
+
+    def dense(self) -> Array:
+        """The filled view itself, (n, d)."""
+        X = self.X.toarray() if sparse.issparse(self.X) else self.X
+        return X + self.absent[:, None] * self.mean[None, :]
+
+
+@dataclass(frozen=True)
+class NeighbourFilled(MeanFilled):
+    """A view imputed by neighbours, X + D X + a μᵀ: D averages the neighbours of an absent sample that have the view.
+
+    Attributes
+    ----------
+    donors : CSR array (n, n)
+        D; empty rows at the samples that have the view, and at those without a neighbour that has it.
+    """
+
+    donors: sparse.csr_array
+
+    @classmethod
+    def by(cls, view: View, graph: sparse.csr_array, mean: Array | None = None) -> MeanFilled:
+        """A view imputed from the neighbours in a 0/1 graph (n, n), and by means where no neighbour has a value."""
+        mean = feature_means(view) if mean is None else mean
+        if not view.is_rowwise:
+            return MeanFilled(_entries_from(view, graph, mean), like(np.zeros(view.n_samples), mean), mean)
+        present = view.presence()
+        donors = sparse.csr_array(
+            sparse.diags_array((~present).astype(float)) @ graph @ sparse.diags_array(present * 1.0)
+        )
+        donors.eliminate_zeros()
+        count = np.diff(donors.indptr)
+        donors.data = np.repeat(1.0 / np.maximum(count, 1), count).astype(np.dtype(str(mean.dtype).split(".")[-1]))
+        return cls(view.X, like(~present & (count == 0), mean), mean, donors)
+
+    def times(self, V: Array) -> Array:
+        """Filled view times V, (n, r)."""
+        product = self.X @ V
+        return product + sparse_times(self.donors, product) + self.absent[:, None] * (self.mean @ V)[None, :]
+
+    def times_transposed(self, U: Array) -> Array:
+        """Transpose of the filled view times U, (d, r)."""
+        spread = U + sparse_times(sparse.csr_array(self.donors.T), U)
+        return self.X.T @ spread + self.mean[:, None] * (self.absent @ U)[None, :]
+
+    def dense(self) -> Array:
+        """The filled view itself, (n, d)."""
+        X = self.X.toarray() if sparse.issparse(self.X) else self.X
+        return X + sparse_times(self.donors, X) + self.absent[:, None] * self.mean[None, :]
+
+
+def _entries_from(view: View, graph: sparse.csr_array, mean: Array) -> Array:
+    """Values with each missing entry imputed: the mean over its neighbours, or over all samples if none has a value."""
+    X, mask = to_numpy(view.X), to_numpy(view.mask).astype(view.X.dtype if isinstance(view.X, np.ndarray) else float)
+    filled, fallback = X.copy(), to_numpy(mean)
+    for rows in row_blocks(view.n_samples, view.n_features * 8, target=2**24):
+        total, count = graph[rows] @ X, graph[rows] @ mask
+        guess = np.where(count > 0, total / np.maximum(count, 1.0), fallback)
+        filled[rows] = np.where(mask[rows] > 0, X[rows], guess)
+    return like(filled, view.X)
+
+
+def feature_means(view: View) -> Array:
+    """Mean of each feature over its observed entries, (d,)."""
+    total = view.X.sum(axis=0) if view.is_sparse else namespace(view.X).sum(view.X, axis=0)
+    return like(total, view.X) / like(np.maximum(to_numpy(view.count_by_feature()), 1), view.X)
 
 
 def truncated_svd(views: Views, rank: int, graph: sparse.csr_array | None = None) -> tuple[Array, Array, Array]:
-    """Leading singular triplets of the filled views side by side: Q (n, r), s (r,), V (Σ d_v, r).
+    """Leading singular triplets of the imputed views side by side: Q (n, r), s (r,), V (Σ d_v, r).
 
     Deterministic, and equivariant: permuting samples permutes Q.
     """
@@ -59,20 +159,17 @@ def truncated_svd(views: Views, rank: int, graph: sparse.csr_array | None = None
     if rank < smaller - 1 and (large or any(view.is_sparse for view in views)):
         Q, s, V = _iterative_svd(views, rank, parts)
     else:
-        Q, s, V = _gram_svd(views.xp.concat([part.dense() for part in parts], axis=1), rank)
+        F = views.xp.concat([part.dense() for part in parts], axis=1)
+        tall = F.shape[0] >= F.shape[1]
+        s, inverse, near = leading(F.T @ F if tall else F @ F.T, rank)
+        far = (F @ near if tall else F.T @ near) * inverse
+        Q, V = (far, near) if tall else (near, far)
     signs = largest_signs(V)
     return Q * signs, s, V * signs
 
 
-def _gram_svd(F: Array, rank: int) -> tuple[Array, Array, Array]:
-    tall = F.shape[0] >= F.shape[1]
-    s, inverse, near = leading(F.T @ F if tall else F @ F.T, rank)
-    far = (F @ near if tall else F.T @ near) * inverse
-    return (far, s, near) if tall else (near, s, far)
-
-
 def leading(gram: Array, rank: int) -> tuple[Array, Array, Array]:
-    """Largest singular values (r,) from a Gram matrix, their inverses, zero at rounding level, and the vectors."""
+    """Largest singular values (r,) from a Gram matrix, their inverses (0 at rounding level), and the vectors."""
     xp = namespace(gram)
     values, vectors = xp.linalg.eigh(gram)
     values, near = xp.flip(values)[:rank], xp.flip(vectors, axis=1)[:, :rank]
@@ -95,7 +192,7 @@ def _iterative_svd(views: Views, rank: int, parts: Sequence[MeanFilled]) -> tupl
     operator = LinearOperator(
         shape, matvec=matmat, matmat=matmat, rmatvec=rmatmat, rmatmat=rmatmat, dtype=np.dtype(str(views.dtype))
     )
-    # an equivariant first vector: sums over features, or over samples
+    # a first vector that is permuted with the samples: sums over features, or over samples
     n, d = shape
     first = matmat(np.ones((d, 1)))[:, 0] if n <= d else rmatmat(np.ones((n, 1)))[:, 0]
     Q, s, Vt = svds(operator, k=rank, v0=first if np.any(first) else np.ones(min(n, d)))
@@ -116,7 +213,7 @@ def _from_svd(views: Views, problem: Problem, rank: int) -> Blocks:
 
 
 def _from_clusters(views: Views, init: str, rank: int, rng: np.random.Generator) -> Blocks:
-    """For an indicator: k-means on the leading SVD scores."""
+    """The start for an indicator: k-means on the leading SVD scores."""
     if init not in ("svd", "random"):
         raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
     Q, s, _ = truncated_svd(views, rank)
@@ -125,7 +222,7 @@ def _from_clusters(views: Views, init: str, rank: int, rng: np.random.Generator)
 
 
 def first_clusters(scores: np.ndarray, init: str, rank: int, rng: np.random.Generator) -> Any:
-    """k-means on scores (n, r), from far samples ('svd') or random ones."""
+    """A fitted k-means on scores (n, r), from samples far from each other ('svd') or random ones."""
     from sklearn.cluster import KMeans
 
     scores = scores.astype(np.float64)
@@ -145,27 +242,30 @@ def far_samples(scores: np.ndarray, k: int) -> np.ndarray:
 
 
 def nonnegative_pair(Q: Array, s: Array, V: Array) -> tuple[Array, Array]:
-    """NNDSVD: of every singular pair the stronger of its two signs, clipped and rescaled."""
+    """Non-negative factors by NNDSVD: the stronger sign of each singular pair, clipped and rescaled.
+
+    Written out because scikit-learn has it inside NMF only, for complete data in NumPy.
+    """
     up, of_Q, of_V = stronger_halves(half_squares(Q), half_squares(V), s)
     return half(Q, up) * of_Q, half(V, up) * of_V
 
 
 def half_squares(Q: Array) -> Array:
-    """Sums of squares of the positive and of the negative entries of every column, (2, r)."""
+    """Sums of squares of the positive and of the negative entries of each column, (2, r)."""
     xp = namespace(Q)
     squares = Q * Q
     return xp.stack([xp.sum(xp.where(Q > 0, squares, 0.0), axis=0), xp.sum(xp.where(Q < 0, squares, 0.0), axis=0)])
 
 
 def half(Q: Array, up: Array) -> Array:
-    """The positive entries of the columns that are up, the negative ones of the others without their sign."""
+    """The positive entries of the columns where `up` is True, the absolute negative entries of the others."""
     xp = namespace(Q)
     turned = xp.where(up, Q, -Q)
     return xp.where(turned > 0, turned, 0.0)
 
 
 def stronger_halves(of_Q: Array, of_V: Array, s: Array) -> tuple[Array, Array, Array]:
-    """Which sign of every singular pair is the stronger, and factors for its halves, from sums of squares (2, r)."""
+    """Whether the positive sign of each pair is the stronger, and factors for the halves, from squares (2, r)."""
     xp = namespace(s)
     nq, nv = xp.sqrt(of_Q), xp.sqrt(of_V)
     up = nq[0, :] * nv[0, :] >= nq[1, :] * nv[1, :]
@@ -176,7 +276,7 @@ def stronger_halves(of_Q: Array, of_V: Array, s: Array) -> tuple[Array, Array, A
 
 
 def _from_embedding(views: Views, W: Array) -> Blocks:
-    """Least-squares bases on the mean-filled views."""
+    """The embedding, with least-squares bases on the views imputed by means."""
     gram = W.T @ W
     bases = tuple(solve_psd(gram, MeanFilled.of(view).times_transposed(W)) for view in views)
     return Blocks(bases, W)
@@ -195,7 +295,7 @@ def _given(views: Views, init: Any, rank: int) -> Blocks:
 
 
 def check_embedding(W: Any, views: Views, rank: int) -> None:
-    """Refuse an embedding of another shape."""
+    """Raise an error for an embedding of another shape."""
     if tuple(W.shape) != (views.n_samples, rank):
         raise ValueError(f"init's embedding must have shape {(views.n_samples, rank)}, got {tuple(W.shape)}")
 
@@ -210,16 +310,12 @@ def given_bases(blocks: Any, views: Views, rank: int, reference: Array) -> tuple
 
 
 def in_view_order(blocks: Any, views: Views) -> list[Any]:
-    """Blocks that a user gives for every view, in a dict by name or in order."""
+    """Blocks that a user gives per view, in the order of the views, from a dict by name or a sequence."""
     return [blocks[name] for name in views.names] if isinstance(blocks, Mapping) else list(blocks)
 
 
-def _feasible(problem: Problem, blocks: Blocks) -> Blocks:
-    return Blocks(feasible_bases(problem, blocks.bases), feasible_embedding(problem, blocks.embedding))
-
-
 def feasible_bases(problem: Problem, bases: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Bases that meet the constraints."""
+    """Bases that satisfy the constraints."""
     for term in problem.basis:
         if term.stacked:
             stack = namespace(*bases).concat(list(bases), axis=0)
@@ -230,7 +326,7 @@ def feasible_bases(problem: Problem, bases: tuple[Array, ...]) -> tuple[Array, .
 
 
 def feasible_embedding(problem: Problem, W: Array) -> Array:
-    """An embedding that meets the constraints."""
+    """An embedding that satisfies the constraints."""
     for term in problem.embedding:
         W = term.project(W)
     return W

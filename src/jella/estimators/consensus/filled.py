@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jella.numerics.arrays import Array, like, row_sqnorms
-from jella.solve.filled import MeanFilled
+from jella.solve.start import MeanFilled
 from jella.views import View
 
 

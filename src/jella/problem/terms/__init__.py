@@ -13,8 +13,7 @@ from jella.problem.terms.linf1 import Linf1
 from jella.problem.terms.loss import Loss, Squared
 from jella.problem.terms.ridge import Ridge
 from jella.problem.terms.sample_norm import SampleNorm
-from jella.problem.terms.sparse_block_diagonal import SparseBlockDiagonal
-from jella.problem.terms.support import Support
+from jella.problem.terms.sparse_block_diagonal import SparseBlockDiagonal, Support
 
 __all__ = [
     "L1",

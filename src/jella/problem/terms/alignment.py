@@ -48,7 +48,7 @@ class Alignment(Coupling):
         return scaled @ xp.linalg.inv(like(np.eye(B.shape[1]), B) + B.T @ scaled)
 
     def rescaled(self, state: Array, factors: Array) -> Array:
-        """The regression that gives the same for the rescaled basis."""
+        """The regression that gives the same result for the rescaled basis."""
         return state / factors
 
     def value(self, B: Array, state: Any = None) -> float:
@@ -68,6 +68,6 @@ class Alignment(Coupling):
 
 
 def smoothed_row_norms(R: Array) -> Array:
-    """Smoothed norm of every row, (d,)."""
+    """Smoothed norm of each row, (d,)."""
     xp = namespace(R)
     return xp.sqrt(xp.sum(R * R, axis=1) + SMOOTHING)

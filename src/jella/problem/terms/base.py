@@ -1,4 +1,4 @@
-"""What a method is made of: terms on a block, and what each must offer to be minimised."""
+"""Terms on a block: what a method is made of, and what each term must offer to be minimised."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from jella.numerics.arrays import Array
 class Part:
     """A loss or a term: equal to another one of the same class and settings, and named after its class."""
 
-    @property
-    def name(self) -> str:
-        """Name in messages and histories."""
-        return type(self).__name__
+    #: in messages and histories
+    name: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.name = cls.__name__
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key}={value!r}" for key, value in sorted(vars(self).items()))
@@ -36,13 +38,13 @@ def positive(weight: float, what: str) -> float:
     """The weight as a float; one that is not positive and finite is an error that names it."""
     if not (math.isfinite(weight) and weight > 0):
         raise ValueError(
-            f"{what} must be positive and finite, got {weight}; to do without the term, use jella.JELLA with the others"
+            f"{what} must be positive and finite, got {weight}; to leave out the term, use jella.JELLA with the others"
         )
     return float(weight)
 
 
 class Operator(Protocol):
-    """A symmetric positive semi-definite matrix (m, m) by its products."""
+    """A symmetric positive semi-definite matrix (m, m), known by its products."""
 
     def matmul(self, B: Array) -> Array:
         """K @ B, (m, r), in a new array that the caller may write to."""
@@ -50,7 +52,7 @@ class Operator(Protocol):
 
 @dataclass(frozen=True)
 class LowRank:
-    """Y Yᵀ with few columns, by its products; updates can invert it in closed form."""
+    """Y Yᵀ, where Y has few columns; updates can invert it in closed form."""
 
     factor: Array  # Y, (m, q)
 
@@ -62,49 +64,44 @@ class LowRank:
 class Term(Part, ABC):
     """A regulariser or constraint on a block B: a basis (d, r) or the embedding (n, r).
 
-    A term that is simple enough offers `prox`; a term that weighs ‖B‖² says so through `ridge` and is folded into
-    the quadratic part of its block; a term with variables of its own keeps them in a state that the solver carries.
+    A term with a simple proximal operator offers `prox`. A term that adds a weight to ‖B‖² gives it as `ridge` and is
+    folded into the quadratic part of its block. A term with its own variables keeps them in a state, which the solver
+    stores with the blocks.
     """
 
-    #: every row of B can be solved by itself
+    #: each row of B can be solved by itself
     separable: ClassVar[bool] = True
     #: a sum over entries of B, so that a coordinate can be solved by itself
     elementwise: ClassVar[bool] = False
-    #: scaling B by s > 0 scales the value by s (or leaves a constraint met): such a prox can follow another
+    #: scaling B by s > 0 scales the value by s, or keeps a constraint satisfied: such a prox can follow another
     homogeneous: ClassVar[bool] = False
     #: needs the bases of all views at once, stacked (Σ d_v, r)
     stacked: ClassVar[bool] = False
-    #: enters its block through `linear` alone, as a bound that touches it at the current block
+    #: enters its block only through `linear`, as a bound that is equal to the term at the current block
     linearises: ClassVar[bool] = False
     #: keeps n × n matrices
     pairs: ClassVar[bool] = False
     #: order in which proxes of several terms are applied
     order: ClassVar[int] = 9
+    #: weight of ‖B‖² that the term adds
+    ridge: float = 0.0
+    #: weight with which the term pulls a new row towards the mean of its neighbours
+    pull: float = 0.0
 
     @abstractmethod
     def value(self, B: Array, state: Any = None) -> float:
-        """Value of the term; a constraint is 0 where it is met."""
-
-    @property
-    def ridge(self) -> float:
-        """Weight of ‖B‖² that the term adds, 0 for most."""
-        return 0.0
-
-    @property
-    def pull(self) -> float:
-        """Weight with which the term draws a new row to the mean of its neighbours, 0 for most."""
-        return 0.0
+        """Value of the term; 0 for a constraint that is satisfied."""
 
     def linear(self, B: Array, state: Any) -> Array | None:
-        """The L of a part −2 tr(LᵀB), (m, r), or None where there is none."""
+        """The L of a linear part −2 tr(LᵀB), (m, r), or None for a term without one."""
         return None
 
     def repair(self, new: Array, old: Array) -> Array:
-        """The updated block, put right where the update must not have gone; never worse than the old block."""
+        """The updated block, corrected where it breaks a rule of the term; never worse than the old block."""
         return new
 
     def project(self, B: Array) -> Array:
-        """The nearest point that meets the constraint; B itself for a regulariser."""
+        """The nearest point that satisfies the constraint; B itself for a regulariser."""
         return B
 
     def start(self, B: Array) -> Any:
@@ -112,21 +109,21 @@ class Term(Part, ABC):
         return None
 
     def refresh(self, B: Array, state: Any) -> Any:
-        """State after the term's own variables were minimised with B fixed."""
+        """State with the term's own variables minimised while B is fixed."""
         return state
 
     def rescaled(self, state: Any, factors: Array) -> Any:
-        """State that goes with the columns of B multiplied by positive factors (r,)."""
+        """State that belongs to B with its columns multiplied by positive factors (r,)."""
         return state
 
     def at_rest(self, state: Any) -> Any:
-        """State as a result keeps it after the solve."""
+        """State in the form in which a result keeps it after the solve."""
         return state
 
     def take(self, rows: np.ndarray) -> Term:
         """The term with the rows of B in another order."""
         if not self.separable:
-            raise NotImplementedError(f"{self.name} relates rows and does not say how it follows another order of them")
+            raise NotImplementedError(f"{self.name} relates rows and does not define how it follows another order")
         return self
 
     def take_state(self, state: Any, rows: np.ndarray) -> Any:
@@ -135,7 +132,7 @@ class Term(Part, ABC):
 
 
 class Coupling(Term):
-    """A term that mixes the rows of its block: tr(BᵀKB) − 2 tr(LᵀB) for the state it has."""
+    """A term that mixes the rows of its block: tr(BᵀKB) − 2 tr(LᵀB), with K and L from its state."""
 
     separable = False
 
@@ -172,8 +169,8 @@ def why_not_joint(terms: Sequence[Term]) -> str | None:
 def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
     """The proximal operator of the sum of the terms that are not folded into the quadratic.
 
-    Entrywise terms compose in their order (shrink, then clip); a norm over groups of entries may follow shrinking
-    and a sign constraint, because both keep its groups' directions.
+    Entrywise terms are applied in their order (shrink, then clip). A norm over groups of entries may follow shrinking
+    and a sign constraint, because both keep the directions of its groups.
     """
     ordered = sorted(terms, key=lambda term: term.order)
     chain = [term for term in ordered if isinstance(term, Proximable) and not is_folded(term)]
@@ -187,5 +184,5 @@ def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
 
 
 def is_folded(term: Term) -> bool:
-    """Whether the term enters its block through the quadratic alone, so that no update meets it."""
+    """Whether the term enters its block only through the quadratic, so that updates do not see it."""
     return term.ridge > 0 or isinstance(term, Coupling) or term.linearises

@@ -6,12 +6,12 @@ rows: W is (n, r), B (n, n) symmetric, non-negative, with zero diagonal; c = bet
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import Array, inner, like, namespace, sqnorm, take_rows
+from jella.numerics.arrays import Array, inner, like, namespace, sqnorm
 from jella.numerics.eigen import lowest_eigenvectors
 from jella.numerics.rows import cache_blocks, row_blocks, target_bytes
 from jella.numerics.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
@@ -36,17 +36,6 @@ class BlockState:
     T: Array  # (n, r)
     distance: float  # ‖P − B‖²
     spread: float  # tr(FᵀL_B F)
-
-    def take(self, rows: np.ndarray) -> BlockState:
-        """The state with the samples in another order."""
-        affinity, previous = self.affinity[rows][:, rows], self.previous[rows][:, rows]
-        F = None if self.indicator is None else take_rows(self.indicator, rows)
-        W, T = take_rows(self.W, rows), take_rows(self.T, rows)
-        return replace(self, affinity=affinity, previous=previous, indicator=F, W=W, T=T)
-
-    def on_host(self) -> BlockState:
-        """The state with its sparse matrices as SciPy has them."""
-        return replace(self, affinity=to_scipy(self.affinity), previous=to_scipy(self.previous))
 
 
 class BlockDiagonal(Coupling):
@@ -157,17 +146,19 @@ class BlockDiagonal(Coupling):
         return new, distance
 
     def _eigenvectors(self, affinity: Array, W: Array, F: Array | None) -> tuple[Array, float]:
-        xp = namespace(W)
-        degree = _row_sums(affinity, W)
+        """The k lowest eigenvectors of the Laplacian of an affinity, and the sum of their eigenvalues."""
+        xp, stored = namespace(W), is_sparse(affinity)
+        degree = row_sums(affinity, W) if stored else xp.sum(affinity, axis=1)
 
         def laplacian(V: Array) -> Array:
             return degree[:, None] * V - _times(affinity, V)
 
         n = affinity.shape[0]
         k = min(self.n_blocks, n)
-        if n <= max(DIRECT if is_sparse(affinity) else DIRECT // 2, 4 * k):
+        if n <= max(DIRECT if stored else DIRECT // 2, 4 * k):
             eye = xp.eye(n, dtype=W.dtype, device=W.device)
-            values, vectors = xp.linalg.eigh(eye * degree - _dense(affinity, W))
+            dense = like(to_scipy(affinity).toarray(), W) if stored else affinity
+            values, vectors = xp.linalg.eigh(eye * degree - dense)
             return vectors[:, :k], max(float(xp.sum(values[:k])), 0.0)
         start, steps = (_first_vectors(W, k), max(60, self.eigen_steps)) if F is None else (F, self.eigen_steps)
         F_new, values = lowest_eigenvectors(laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=steps)
@@ -195,14 +186,6 @@ class SelfExpression:
 
 def _times(affinity: Array, X: Array) -> Array:
     return sparse_times(affinity, X) if is_sparse(affinity) else affinity @ X
-
-
-def _row_sums(affinity: Array, W: Array) -> Array:
-    return row_sums(affinity, W) if is_sparse(affinity) else namespace(affinity).sum(affinity, axis=1)
-
-
-def _dense(affinity: Array, W: Array) -> Array:
-    return like(to_scipy(affinity).toarray(), W) if is_sparse(affinity) else affinity
 
 
 def _distances(F: Array, G: Array) -> Array:

@@ -12,7 +12,7 @@ from jella.problem.terms.base import Proximable, Term
 
 
 class NonNegative(Proximable):
-    """b_ij ≥ 0 for every entry of the block.
+    """b_ij ≥ 0 for each entry of the block.
 
     Its prox is the projection, max(b, 0) entry by entry, whatever the step.
 
@@ -25,7 +25,7 @@ class NonNegative(Proximable):
     elementwise, homogeneous, order = True, True, 2
 
     def value(self, B: Array, state: Any = None) -> float:
-        """Zero where met, infinite elsewhere."""
+        """Zero where satisfied, infinite elsewhere."""
         return 0.0 if bool(namespace(B).all(B >= 0)) else math.inf
 
     def project(self, B: Array) -> Array:
@@ -38,7 +38,7 @@ class NonNegative(Proximable):
 
 
 class Box(Proximable):
-    """low ≤ b_ij ≤ high for every entry of the block.
+    """low ≤ b_ij ≤ high for each entry of the block.
 
     Its prox is the projection, min(max(b, low), high) entry by entry, whatever the step.
 
@@ -62,7 +62,7 @@ class Box(Proximable):
         self.low, self.high = float(low), float(high)
 
     def value(self, B: Array, state: Any = None) -> float:
-        """Zero where met, infinite elsewhere."""
+        """Zero where satisfied, infinite elsewhere."""
         return 0.0 if bool(namespace(B).all((self.low <= B) & (self.high >= B))) else math.inf
 
     def project(self, B: Array) -> Array:
@@ -90,7 +90,7 @@ class Orthonormal(Term):
     stacked, separable = True, False
 
     def value(self, B: Array, state: Any = None) -> float:
-        """Zero where met (to rounding), infinite elsewhere."""
+        """Zero where satisfied up to rounding, infinite elsewhere."""
         xp = namespace(B)
         off = B.T @ B - like(np.eye(B.shape[1]), B)
         tolerance = 1e3 * float(xp.finfo(B.dtype).eps) * B.shape[1]

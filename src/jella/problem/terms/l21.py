@@ -11,7 +11,7 @@ from jella.problem.terms.base import Proximable, positive
 class L21(Proximable):
     """weight · Σ_i ‖b_i‖₂ over the rows b_i: on a basis, features that no component needs become zero as a whole.
 
-    Its prox shortens every row, prox(b_i) = max(1 − step·weight/‖b_i‖, 0)·b_i.
+    Its prox shortens each row, prox(b_i) = max(1 − step·weight/‖b_i‖, 0)·b_i.
 
     Parameters
     ----------

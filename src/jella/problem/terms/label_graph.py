@@ -23,7 +23,7 @@ class LabelGraph(Term):
     Parameters
     ----------
     labels : sequence of int, default=()
-        Class of every sample, -1 where unknown.
+        Class of each sample, -1 where unknown.
     weight : float, default=1.0
         Positive.
 

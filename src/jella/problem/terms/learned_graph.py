@@ -78,7 +78,7 @@ def squared_distances(B: Array) -> Array:
 
 
 def project_simplex_rows(B: Array) -> Array:
-    """Euclidean projection of every row of B (m, q) onto {x ≥ 0, Σ x = 1}, by sorting."""
+    """Euclidean projection of each row of B (m, q) onto {x ≥ 0, Σ x = 1}, by sorting."""
     xp = namespace(B)
     ordered = xp.sort(B, axis=1, descending=True)
     ranks = like(np.arange(1, B.shape[1] + 1), B)[None, :]

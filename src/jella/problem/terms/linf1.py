@@ -1,4 +1,4 @@
-"""The ℓ∞,1 norm over components: the largest entry of every column counts."""
+"""The ℓ∞,1 norm over components: the largest entry of each column counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jella.problem.terms.base import Proximable, positive
 class Linf1(Proximable):
     """weight · Σ_j max_i |b_ij|, that is ‖Bᵀ‖_{∞,1}: on a basis, components that a view does not need become zero.
 
-    Its prox follows from Moreau's identity: every column b_j less its projection onto the ℓ1 ball,
+    Its prox follows from Moreau's identity: each column b_j less its projection onto the ℓ1 ball,
     prox(b_j) = b_j − P(b_j), with P the projection onto {x : ‖x‖₁ ≤ step·weight}, found by sorting.
 
     Parameters
@@ -47,7 +47,7 @@ class Linf1(Proximable):
 
 
 def project_l1_columns(B: Array, radius: Any) -> Array:
-    """Euclidean projection of every column of B (m, r) onto the ℓ1 ball of the given radius, by sorting."""
+    """Euclidean projection of each column of B (m, r) onto the ℓ1 ball of the given radius, by sorting."""
     xp = namespace(B)
     size = xp.abs(B)
     ordered = xp.sort(size, axis=0, descending=True)

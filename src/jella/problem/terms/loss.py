@@ -16,9 +16,9 @@ from jella.problem.terms.base import Part, positive
 class Loss(Part, ABC):
     """How far the observed entries are from the product of embedding and bases.
 
-    It is a function of one number per view, to which every sample adds its part: `totals`. A loss that is not a sum
-    of squares is bounded by one at the current residuals: `row_weights` gives the weight of every sample in every
-    view, and `view_factors` what those of a view are multiplied by.
+    It is a function of one number per view, `totals`, which is a sum over samples. A loss that is not a sum of squares
+    is bounded by one at the current residuals: `row_weights` gives the weight of each sample in each view, and
+    `view_factors` gives a factor per view for these weights.
     """
 
     #: whether over-relaxation of the completed data makes sense for it
@@ -28,7 +28,7 @@ class Loss(Part, ABC):
 
     @abstractmethod
     def totals(self, residuals: Sequence[Residual]) -> np.ndarray:
-        """What the samples add to every view, (V,), from its residual."""
+        """Sum over the samples per view, (V,), from its residual."""
 
     @abstractmethod
     def value(self, totals: np.ndarray, state: Any = None) -> float:
@@ -36,25 +36,25 @@ class Loss(Part, ABC):
 
     @property
     def weight(self) -> float:
-        """What the squared residuals are multiplied by."""
+        """Factor of the squared residuals."""
         return 1.0
 
     def refresh(self, totals: np.ndarray, state: Any) -> Any:
-        """State of the loss's own variables, minimised at the totals."""
+        """State with the loss's own variables minimised for these totals."""
         return state
 
     def row_weights(self, residuals: Sequence[Residual]) -> list[Array] | None:
-        """Weight of every sample in every view, (n, 1) each, or None where all are one."""
+        """Weight of each sample in each view, (n, 1) each, or None where all are one."""
         return None
 
     def view_factors(self, state: Any) -> np.ndarray | None:
-        """What the weights of the samples of every view are multiplied by, (V,), or None where all are one."""
+        """Factor per view of the weights of its samples, (V,), or None where all are one."""
         return None
 
     def choose(
         self, data: Sequence[ViewData], bases: Sequence[Array], terms: Sequence[Any], state: Any
     ) -> Array | None:
-        """Embedding of samples by the loss itself, where a bound by squares would be less than exact; else None."""
+        """Embedding that minimises the loss itself, for a loss whose bound by squares is not exact; else None."""
         return None
 
 
@@ -86,7 +86,7 @@ class Squared(Loss):
         return self.scale
 
     def totals(self, residuals: Sequence[Residual]) -> np.ndarray:
-        """Squared residuals over the observed entries of every view."""
+        """Squared residuals over the observed entries of each view."""
         return np.array([residual.sqnorm() for residual in residuals])
 
     def value(self, totals: np.ndarray, state: Any = None) -> float:

@@ -12,7 +12,7 @@ class Ridge(Proximable):
     """weight · ‖B‖²: keeps a block small.
 
     Its prox is shrinkage, prox(B) = B / (1 + 2·step·weight). Updates do not need it: the weight is added to the
-    diagonal of the quadratic, A + weight·I, so that every exact update stays exact.
+    diagonal of the quadratic, A + weight·I, so that each exact update stays exact.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Ridge(Proximable):
         self.weight = positive(weight, "Ridge weight")
 
     @property
-    def ridge(self) -> float:
+    def ridge(self) -> float:  # type: ignore[override]
         """The weight."""
         return self.weight
 

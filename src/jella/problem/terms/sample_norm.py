@@ -92,7 +92,7 @@ class SampleNorm(Loss):
 
 
 def _norms(residual: Residual) -> tuple[Array, Array]:
-    """Smoothed norm of every row of a residual, (n, 1), and 1 where the sample is present."""
+    """Smoothed norm of each row of a residual, (n, 1), and 1 where the sample is present."""
     squares, present = residual.row_sqnorms()
     xp = namespace(squares)
     return xp.sqrt(squares + SMOOTHING)[:, None], present

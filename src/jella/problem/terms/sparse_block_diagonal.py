@@ -1,26 +1,97 @@
-"""The block-diagonal representation on a sparse support: what a sweep costs grows with the pairs, not with n²."""
+"""The block-diagonal representation on a sparse support: the cost of a sweep grows with the pairs, not with n²."""
 
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, at_least, inner, like, namespace, row_dots, to_numpy
+from jella.numerics.arrays import Array, at_least, inner, like, namespace, row_dots, take_rows, to_numpy
 from jella.numerics.rows import row_blocks, target_bytes
-from jella.numerics.sparse_arrays import has_sparse
+from jella.numerics.sparse_arrays import has_sparse, make_csr, stored_values, to_scipy
 from jella.problem.terms.block_diagonal import BlockDiagonal, BlockState
-from jella.problem.terms.support import Support
 
-#: pairs are walked over in blocks of about this many bytes
+#: pairs are updated in blocks of about this many bytes
 BLOCK_BYTES = 2**22
 
 
+class Support:
+    """A symmetric pattern over n samples without diagonal, and a starting weight for each of its pairs.
+
+    Parameters
+    ----------
+    weights : sparse array (n, n)
+        Symmetric. Its stored entries are the pattern, explicit zeros included. The diagonal is left out.
+
+    Attributes
+    ----------
+    n_samples, n_pairs : int
+    rows, columns : int arrays (m,)
+        The pairs, rows < columns.
+    start : array (m,)
+        Starting weights.
+    """
+
+    def __init__(self, weights: sparse.sparray) -> None:
+        full = sparse.csr_array(weights)
+        full.sum_duplicates()
+        self.n_samples = int(full.shape[0])
+        lines = np.repeat(np.arange(self.n_samples), np.diff(full.indptr))
+        upper = lines < full.indices
+        self.rows, self.columns = lines[upper].astype(np.int32), full.indices[upper].astype(np.int32)
+        self.start = full.data[upper]
+        self.n_pairs, n = int(self.rows.size), self.n_samples
+        numbered = sparse.csr_array((np.arange(1, self.n_pairs + 1), (self.rows, self.columns)), shape=(n, n))
+        both = sparse.csr_array(numbered + numbered.T)
+        both.sort_indices()
+        self._indptr, self._indices = both.indptr, both.indices
+        self._pair_of_entry = (both.data - 1).astype(np.int32)
+        lines = np.repeat(np.arange(n), np.diff(both.indptr))
+        self._entry_of_pair = np.flatnonzero(lines < both.indices).astype(np.int32)  # pairs are numbered row by row
+
+    @classmethod
+    def averaging(cls, pattern: sparse.sparray, dtype: Any = np.float64) -> Support:
+        """The support of a symmetric 0/1 graph, starting from ½(1/deg_i + 1/deg_j): averages over neighbours."""
+        graph = sparse.csr_array(pattern)
+        inverse = 1.0 / np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1.0)
+        lines = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+        weights = (0.5 * (inverse[lines] + inverse[graph.indices])).astype(dtype)
+        return cls(sparse.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape))
+
+    def like(self, reference: Array) -> Support:
+        """The support with its arrays in the library and on the device of another, if that has sparse matrices."""
+        if not has_sparse(reference):
+            return self
+        xp, device = namespace(reference), array_api_compat.device(reference)
+        other = copy(self)
+        for name in ("rows", "columns", "_indptr", "_indices", "_pair_of_entry", "_entry_of_pair"):
+            setattr(other, name, xp.asarray(getattr(self, name), device=device))
+        return other
+
+    def matrix(self, values: Array) -> Any:
+        """Values of the pairs (m,) as a symmetric matrix (n, n)."""
+        spread = namespace(values).take(values, self._pair_of_entry, axis=0)
+        return make_csr(spread, self._indices, self._indptr, self.n_samples)
+
+    def values(self, matrix: Any) -> Array:
+        """The opposite: values of the pairs (m,) in a matrix that this support made."""
+        entries = stored_values(matrix)
+        return namespace(entries).take(entries, self._entry_of_pair, axis=0)
+
+    def take(self, rows: np.ndarray) -> Support:
+        """The support with the samples in another order."""
+        return Support(self.matrix(self.start)[rows][:, rows])
+
+    def __repr__(self) -> str:
+        return f"Support(n_samples={self.n_samples}, n_pairs={self.n_pairs})"
+
+
 class SparseBlockDiagonal(BlockDiagonal):
-    """BlockDiagonal with B_ij = 0 for every pair (i, j) outside a given support.
+    """BlockDiagonal with B_ij = 0 for each pair (i, j) outside a given support.
 
     Value: alpha·‖W − PᵀW‖² + beta·‖P − B‖² + gamma·(sum of the k lowest eigenvalues of L_B), as in BlockDiagonal. The
     updates are those of BlockDiagonal and exact for the restricted problem, since B enters pair by pair:
@@ -73,7 +144,7 @@ class SparseBlockDiagonal(BlockDiagonal):
         self._moved: tuple[Any, Support] | None = None
 
     @property
-    def pull(self) -> float:
+    def pull(self) -> float:  # type: ignore[override]
         """The weight of the self-expression."""
         return self.alpha
 
@@ -85,11 +156,19 @@ class SparseBlockDiagonal(BlockDiagonal):
 
     def take_state(self, state: BlockState, rows: np.ndarray) -> BlockState:
         """The state with the samples in another order."""
-        return state.take(rows)
+        F = None if state.indicator is None else take_rows(state.indicator, rows)
+        return replace(
+            state,
+            affinity=state.affinity[rows][:, rows],
+            previous=state.previous[rows][:, rows],
+            indicator=F,
+            W=take_rows(state.W, rows),
+            T=take_rows(state.T, rows),
+        )
 
     def at_rest(self, state: BlockState) -> BlockState:
-        """The state with its sparse matrices as SciPy has them."""
-        return state.on_host()
+        """The state with its sparse matrices as SciPy arrays."""
+        return replace(state, affinity=to_scipy(state.affinity), previous=to_scipy(state.previous))
 
     def start(self, B: Array) -> BlockState:
         """B = P = the starting weights, and no F yet."""
@@ -98,13 +177,16 @@ class SparseBlockDiagonal(BlockDiagonal):
                 f"{self.name} has a support over {self.support.n_samples} samples, but the embedding has {B.shape[0]}"
             )
         support = self.support_like(B)
-        values = like(support.start, B) if support is not self.support else support.start.astype(_dtype(B), copy=False)
+        if support is self.support:  # on the host, for libraries without sparse matrices too
+            values = support.start.astype(to_numpy(B[:1, :1]).dtype, copy=False)
+        else:
+            values = like(support.start, B)
         affinity = support.matrix(values)
         nothing = namespace(B).zeros_like(B)
         return BlockState(affinity, None, affinity, nothing, like(np.eye(B.shape[1]), B), nothing, 0.0, 0.0)
 
     def support_like(self, B: Array) -> Support:
-        """The support in the library and on the device of the embedding, moved there once."""
+        """The support in the library and on the device of the embedding; it is moved once."""
         if not has_sparse(B):
             return self.support
         device = array_api_compat.device(B)
@@ -113,7 +195,7 @@ class SparseBlockDiagonal(BlockDiagonal):
         return self._moved[1]
 
     def _affinity(self, WM: Array, T: Array, old: Any, F: Array | None) -> tuple[Any, float]:
-        """As in BlockDiagonal, pair by pair of the support."""
+        """As in BlockDiagonal, for the pairs of the support."""
         support = self.support_like(WM)
         if support is self.support:  # on the host, for libraries without sparse matrices too
             WM, T, F = to_numpy(WM), to_numpy(T), None if F is None else to_numpy(F)
@@ -124,7 +206,8 @@ class SparseBlockDiagonal(BlockDiagonal):
         width = WM.shape[1] * WM.itemsize * 4
         for block in row_blocks(support.n_pairs, width, target_bytes(WM, BLOCK_BYTES)):
             i, j = support.rows[block], support.columns[block]
-            symmetric = 0.5 * (_row_products(WM, i, T, j) + _row_products(T, i, WM, j))
+            WM_i, WM_j, T_i, T_j = (xp.take(X, own, axis=0) for X in (WM, T) for own in (i, j))
+            symmetric = 0.5 * (row_dots(WM_i, T_j) + row_dots(T_i, WM_j))
             new = before[block] + symmetric
             if F is not None:
                 difference = xp.take(F, i, axis=0) - xp.take(F, j, axis=0)
@@ -134,13 +217,3 @@ class SparseBlockDiagonal(BlockDiagonal):
             distance += 2.0 * inner(step, step) + 4.0 * inner(step, symmetric)  # both triangles
             after[block] = new
         return support.matrix(after), distance
-
-
-def _dtype(B: Array) -> Any:
-    return to_numpy(B[:1, :1]).dtype
-
-
-def _row_products(A: Array, i: Array, B: Array, j: Array) -> Array:
-    """Inner products of rows i of A with rows j of B, (m,)."""
-    xp = namespace(A)
-    return row_dots(xp.take(A, i, axis=0), xp.take(B, j, axis=0))

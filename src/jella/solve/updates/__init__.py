@@ -1,10 +1,8 @@
-"""Updates: one exact minimiser of a block per file, and a fallback."""
+"""Updates: exact minimisers of a block, and a fallback."""
 
-from jella.solve.updates.assignment import Assignment
 from jella.solve.updates.base import Update
+from jella.solve.updates.closed_form import Assignment, LeastSquares, Procrustes
 from jella.solve.updates.coordinate_descent import CoordinateDescent
-from jella.solve.updates.least_squares import LeastSquares
-from jella.solve.updates.procrustes import Procrustes
 from jella.solve.updates.prox_gradient import ProxGradient
 from jella.solve.updates.sylvester import Sylvester
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from jella.numerics.arrays import Array, namespace, to_numpy
@@ -16,18 +18,21 @@ Prox = Callable[[Array, Any], Array]
 #: a block is solved when no coordinate moves by more than this share of the largest entry
 TOLERANCE = 1e-8
 MAX_SWEEPS = 500
-#: between sweeps it is enough that coordinates move by this share of what they moved at first, and these many cycles
+#: between sweeps a row ends when its coordinates move by less than this share of their first move, or after this
+#: number of cycles
 PROGRESS = 1e-2
 FEW_SWEEPS = 30
-#: rows that have ended are cycled along, to no effect, until fewer than this share still move: to leave them is a copy
+#: rows that have ended stay in the cycles, without effect, until less than this share still move: removal is a copy
 MOST = 0.9
 
 
+@dataclass(eq=False, repr=False)
 class CoordinateDescent(Update):
     """Cycles over the r coordinates, each solved exactly for all rows at once.
 
-    For coordinate j of every row, b_j ← prox of the terms at (c_j − Σ_{l≠j} A_jl b_l)/A_jj with step 1/(2A_jj): for
-    b ≥ 0 with weight α on ℓ1 that is max(0, b_j + (c_j − (bA)_j − α/2)/A_jj).
+    For coordinate j of each row, b_j ← prox of the terms at (c_j − Σ_{l≠j} A_jl b_l)/A_jj with step 1/(2A_jj): for
+    b ≥ 0 with weight α on ℓ1 that is max(0, b_j + (c_j − (bA)_j − α/2)/A_jj). SciPy's `nnls` solves one row under b ≥ 0
+    alone; this solves all rows at once, under any entrywise terms, in any array library.
 
     Parameters
     ----------
@@ -37,15 +42,11 @@ class CoordinateDescent(Update):
         Most cycles over the coordinates.
     """
 
+    progress: float = 0.0
+    max_sweeps: int = MAX_SWEEPS
     rank = 1
     by_row = True
-
-    def __init__(self, progress: float = 0.0, max_sweeps: int = MAX_SWEEPS) -> None:
-        self.progress, self.max_sweeps = progress, max_sweeps
-
-    def between_sweeps(self) -> CoordinateDescent:
-        """Solved less tightly, from where the last sweep left it."""
-        return CoordinateDescent(PROGRESS, FEW_SWEEPS)
+    between_sweeps = MappingProxyType({"progress": PROGRESS, "max_sweeps": FEW_SWEEPS})
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms that couple the entries of a row or column."""
@@ -55,7 +56,7 @@ class CoordinateDescent(Update):
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
         """The minimiser to TOLERANCE, or the last of MAX_SWEEPS cycles.
 
-        Every row stops by itself, so that what becomes of it does not depend on which other rows are solved with it.
+        Each row stops by itself, so that its result does not depend on the rows that are solved with it.
         """
         prox = joint_prox(terms)
         xp = namespace(start)
@@ -82,7 +83,7 @@ class CoordinateDescent(Update):
 
 
 class _Rows(ABC):
-    """Rows that still move; what a cycle needs of the Gram matrices is read once, not for every coordinate."""
+    """Rows that still move; the parts of the Gram matrices that a cycle needs are read once, not per coordinate."""
 
     B: Array
     axis: int  # of the rows in B and cross
@@ -92,7 +93,7 @@ class _Rows(ABC):
         self.cross, self.B = (self.xp.asarray(X.T if self.axis else X, copy=True) for X in (cross, start))
 
     def cycle(self, prox: Prox) -> tuple[Array, Array]:
-        """Every coordinate at its minimum in turn; how far the farthest of each row moved, and its largest."""
+        """Minimise over each coordinate in turn; returns per row the largest move and the largest entry."""
         xp, old = self.xp, self.xp.asarray(self.B, copy=True)
         self.step(prox)
         moved, across = xp.abs(self.B - old), 1 - self.axis
@@ -100,14 +101,14 @@ class _Rows(ABC):
 
     @abstractmethod
     def step(self, prox: Prox) -> None:
-        """Every coordinate of all rows at its minimum in turn, the others fixed."""
+        """Minimise over each coordinate of all rows in turn, the others fixed."""
 
     def keep(self, left: Array) -> None:
-        """Go on with these rows alone."""
+        """Continue with these rows only."""
         self.cross, self.B = (self.xp.take(X, left, axis=self.axis) for X in (self.cross, self.B))
 
     def values(self, which: Array) -> Array:
-        """Some rows as they are, (m, r)."""
+        """Current values of some rows, (m, r)."""
         B = self.xp.take(self.B, which, axis=self.axis)
         return B.T if self.axis else B
 
@@ -129,7 +130,7 @@ class _OneGram(_Rows):
 
 
 class _ManyGrams(_Rows):
-    """Every row has its own Gram matrix, which lies along that row of B (m, r)."""
+    """Each row has its own Gram matrix, which lies along that row of B (m, r)."""
 
     axis = 0
 

@@ -1,8 +1,10 @@
-"""Fallback update: accelerated proximal gradient steps, restarted so that the value never rises."""
+"""The update for all other terms: accelerated proximal gradient steps, restarted so that the value never rises."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from jella.numerics.arrays import Array, namespace, sqnorm
@@ -16,6 +18,7 @@ MAX_STEPS = 200
 FEW_STEPS = 15
 
 
+@dataclass(eq=False, repr=False)
 class ProxGradient(Update):
     """FISTA on the block, with step 1/L for L = 2·λ_max(A); momentum is dropped whenever it would raise the value.
 
@@ -27,14 +30,10 @@ class ProxGradient(Update):
         Whether steps have momentum.
     """
 
+    max_steps: int = MAX_STEPS
+    accelerates: bool = field(default=True, kw_only=True)
     rank = 9
-
-    def __init__(self, max_steps: int = MAX_STEPS, *, accelerates: bool = True) -> None:
-        self.max_steps, self.accelerates = max_steps, accelerates
-
-    def between_sweeps(self) -> ProxGradient:
-        """A few plain steps, from where the last sweep left the block."""
-        return ProxGradient(FEW_STEPS, accelerates=False)
+    between_sweeps = MappingProxyType({"max_steps": FEW_STEPS, "accelerates": False})
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Terms without a joint proximal operator."""

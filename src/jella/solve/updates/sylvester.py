@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from types import MappingProxyType
 
 from jella.numerics.arrays import Array, namespace
 from jella.numerics.rows import cache_blocks
@@ -11,12 +12,13 @@ from jella.problem.terms.base import Coupling, LowRank, Operator, Term, is_folde
 from jella.solve.quadratic import Quadratic
 from jella.solve.updates.base import Update
 
-#: conjugate gradients end when every column's residual fell to this share of its right-hand side; between sweeps to
-#: the second, which leaves the value of the block exact to the square of it
+#: conjugate gradients end when the residual of each column is below this share of its right-hand side. Between sweeps
+#: the second share is enough: the error of the value of the block is about its square
 TOLERANCE, BETWEEN_SWEEPS = 1e-10, 1e-8
 MAX_STEPS = 500
 
 
+@dataclass(eq=False, repr=False)
 class Sylvester(Update):
     """Diagonalises the small A = QΛQᵀ; each column x of BQ then solves (K + λ_j I) x = column of CQ.
 
@@ -26,17 +28,12 @@ class Sylvester(Update):
     Parameters
     ----------
     tolerance : float, default=1e-10
-        Conjugate gradients end when the residual of every column is below this share of its right-hand side.
+        Conjugate gradients end when the residual of each column is below this share of its right-hand side.
     """
 
+    tolerance: float = TOLERANCE
     rank = 3
-
-    def __init__(self, tolerance: float = TOLERANCE) -> None:
-        self.tolerance = tolerance
-
-    def between_sweeps(self) -> Sylvester:
-        """Stops earlier."""
-        return Sylvester(BETWEEN_SWEEPS)
+    between_sweeps = MappingProxyType({"tolerance": BETWEEN_SWEEPS})
 
     def refuses(self, terms: Sequence[Term]) -> str | None:
         """Anything but one term that mixes rows, with ridges and linear parts."""
@@ -49,7 +46,7 @@ class Sylvester(Update):
         return None if mixing else "the Sylvester step needs a term that mixes rows"
 
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
-        """The solution, to the tolerance or MAX_STEPS; conjugate gradients never raise the value on the way."""
+        """The solution, up to the tolerance or MAX_STEPS; conjugate gradients never raise the value."""
         assert quadratic.coupling is not None
         xp = namespace(start)
         shifts, Q = xp.linalg.eigh(quadratic.gram)
@@ -75,7 +72,10 @@ def solve_low_rank(Y: Array, shifts: Array, right: Array) -> Array:
 def shifted_conjugate_gradients(
     operator: Operator, shifts: Array, right: Array, start: Array, tolerance: float = TOLERANCE
 ) -> Array:
-    """Column j of the solution solves (K + shift_j I) x = column j of right, from column j of start."""
+    """Column j of the solution solves (K + shift_j I) x = column j of right, from column j of start.
+
+    SciPy's `cg` solves one column; this solves all columns at once, each with its shift, in any array library.
+    """
     xp = namespace(right)
     tolerance = max(tolerance, 10 * float(xp.finfo(right.dtype).eps))
     enough = tolerance**2 * _dots(right, right)
@@ -89,25 +89,25 @@ def shifted_conjugate_gradients(
         KD = operator.matmul(D)
         for rows in cache_blocks(D):
             KD[rows, :] += D[rows, :] * shifts
-        length = _ratio(xp, size, _dots(D, KD))
+        length = _quotient(size, _dots(D, KD))
         for rows in cache_blocks(D):
             X[rows, :] += length * D[rows, :]
             R[rows, :] -= length * KD[rows, :]
         size, old = _dots(R, R), size
-        step = _ratio(xp, size, old)
+        step = _quotient(size, old)
         for rows in cache_blocks(D):
             D[rows, :] = R[rows, :] + step * D[rows, :]
     return X
 
 
 def _dots(A: Array, B: Array) -> Array:
-    """Inner product of every column of A with that of B."""
+    """Inner products of the columns of A with those of B."""
     xp = namespace(A)
     parts = [xp.sum(A[rows, :] * B[rows, :], axis=0) for rows in cache_blocks(A)]
     return sum(parts[1:], start=parts[0])
 
 
-def _ratio(xp: Any, above: Array, below: Array) -> Array:
-    """Quotient, 0 where a column is done."""
-    alive = below > 0
+def _quotient(above: Array, below: Array) -> Array:
+    """Quotient per column, 0 for a column that is solved."""
+    xp, alive = namespace(below), below > 0
     return xp.where(alive, above / xp.where(alive, below, xp.ones_like(below)), xp.zeros_like(above))
