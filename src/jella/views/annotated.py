@@ -11,21 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array
-
-
-def is_mudata(X: Any) -> bool:
-    """Whether X is a MuData: several modalities, each with observations of its own."""
-    return _names_both_sides(X) and hasattr(X, "mod")
-
-
-def is_annotated(raw: Any) -> bool:
-    """Whether raw is an AnnData: one matrix X whose observations and variables have names."""
-    return _names_both_sides(raw) and hasattr(type(raw), "X")
-
-
-def _names_both_sides(X: Any) -> bool:
-    # asked of the class, for a DataFrame may have a column of any name
-    return hasattr(type(X), "obs_names") and hasattr(type(X), "var_names")
+from jella.views.containers import is_mudata
 
 
 def modalities(mdata: Any) -> Mapping[str, Any]:

@@ -57,11 +57,6 @@ def label(index: Any, row: int) -> str:
     return repr(index[row : row + 1].tolist()[0])
 
 
-def is_frame(raw: Any) -> bool:
-    """Whether raw is a pandas DataFrame (or walks like one), without importing pandas."""
-    return hasattr(raw, "iloc") and hasattr(raw, "columns") and hasattr(raw, "index")
-
-
 def column_names(raw: Any) -> tuple[str, ...]:
     """Names of a DataFrame's columns."""
     return tuple(str(column) for column in raw.columns)
@@ -101,32 +96,17 @@ def check_unique(index: Any, name: str) -> None:
 
 
 def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:
-    """Frames with an index: every view on the union of the samples. Plain arrays: equal lengths."""
-    there = [frame for frame in frames if frame is not None]
-    indexed = [frame.index is not None for frame in there]
-    if not any(indexed):
-        _check_lengths(frames, names)
-        return list(frames), None
-    if not all(indexed):
-        plain = [name for name, f in zip(names, frames, strict=True) if f is not None and f.index is None]
+    """Frames with an index, each on the union of all samples; and the union."""
+    present = [frame for frame in frames if frame is not None]
+    plain = [name for name, f in zip(names, frames, strict=True) if f is not None and f.index is None]
+    if plain:
         raise ValueError(
             f"view {plain[0]!r} has no index while others are DataFrames; pass all views as DataFrames, or none"
         )
-    union = there[0].index
-    for frame in there[1:]:
+    union = present[0].index
+    for frame in present[1:]:
         union = union.append(frame.index[~frame.index.isin(union)])
     return [None if frame is None else frame.place(union) for frame in frames], union
-
-
-def _check_lengths(frames: Sequence[Frame | None], names: Sequence[str]) -> None:
-    lengths = {name: frame.values.shape[0] for name, frame in zip(names, frames, strict=True) if frame is not None}
-    (first, n), *rest = lengths.items()
-    for name, m in rest:
-        if m != n:
-            raise ValueError(
-                f"view {name!r} has {m} samples, {first!r} has {n}; pass the missing ones as NaN rows or use "
-                "DataFrames with an index"
-            )
 
 
 def _take(values: Array, positions: np.ndarray, elsewhere: float) -> Array:

@@ -10,13 +10,14 @@ import numpy as np
 
 from jella.numerics.arrays import to_numpy
 from jella.numerics.rows import row_blocks
-from jella.views.annotated import is_annotated, with_values
+from jella.views.annotated import with_values
+from jella.views.containers import collect, is_annotated, is_frame, is_single
 from jella.views.fill import fill, fill_frame
-from jella.views.frames import Frame, is_frame
-from jella.views.masks import dense_mask, sparse_mask
+from jella.views.frames import Frame
+from jella.views.masks import zero_filled
 from jella.views.model import View, Views
-from jella.views.read import is_single, split
-from jella.views.write import collect, put_back
+from jella.views.read import split
+from jella.views.write import put_back
 
 #: hidden values are compared in blocks of about this size, so that a wide sparse view is never dense as a whole
 BLOCK_BYTES = 2**26
@@ -100,7 +101,7 @@ class Hidden:
 
 
 def _with_mask(view: View, left: np.ndarray) -> View:
-    X, mask = (sparse_mask if view.is_sparse else dense_mask)(Frame(view.X, observed=left), view.name)
+    X, mask = zero_filled(Frame(view.X, observed=left), view.name)
     return replace(view, X=X, mask=mask)
 
 

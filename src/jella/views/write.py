@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -10,25 +10,16 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, namespace, to_numpy
-from jella.views.annotated import is_annotated, is_mudata, new_annotated, padded, with_modalities, with_more_samples
+from jella.views.annotated import new_annotated, padded, with_modalities, with_more_samples
+from jella.views.containers import collect, is_annotated, is_frame, is_mudata, is_single
 from jella.views.fill import fill, fill_frame, fill_sparse_rows
-from jella.views.frames import column_names, column_order, is_frame
+from jella.views.frames import column_names, column_order
 from jella.views.model import View, Views
-from jella.views.read import Schema, is_single, split
+from jella.views.read import Schema, split
 from jella.views.read_once import ReadOnce
 
 #: position of a view, rows wanted -> values
 Estimate: TypeAlias = Callable[[int, np.ndarray | None], Array]
-
-
-def collect(values: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
-    """One value a view in the container of X: a dict with its keys first and in its order, else a tuple or list."""
-    X = X.mod if is_mudata(X) else X
-    if isinstance(X, Mapping):
-        by_name = dict(zip(names, values, strict=True))
-        own = {key: by_name.pop(str(key)) for key in X}
-        return own | by_name
-    return tuple(values) if isinstance(X, tuple) and not is_single(X) else list(values)
 
 
 def put_back(raws: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
