@@ -33,7 +33,7 @@ from jella.solve.start import (
 )
 from jella.views import Views
 from jella.views.containers import is_dask
-from jella.views.moments import feature_sums
+from jella.views.scaling import feature_sums
 
 #: most features whose Gram matrices are summed over chunks
 MOST_FEATURES = 20_000

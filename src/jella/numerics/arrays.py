@@ -70,6 +70,23 @@ def at_least(values: Array, least: float) -> Array:
     return namespace(values).where(values > least, values, least)
 
 
+def norms_along(X: Array, axis: int) -> np.ndarray:
+    """Euclidean norms along an axis, relative to the largest entry, so that no unit overflows or underflows."""
+    if sparse.issparse(X):
+        entries = X.tocoo()
+        which, size = entries.coords[1 - axis], X.shape[1 - axis]
+        unit = np.zeros(size)
+        np.maximum.at(unit, which, np.abs(entries.data))
+        unit = np.where(unit > 0, unit, 1.0)
+        return unit * np.sqrt(np.bincount(which, (entries.data / unit[which]) ** 2, minlength=size))
+    xp = namespace(X)
+    largest = xp.max(xp.abs(X), axis=axis, keepdims=True)
+    largest = xp.where(largest > 0, largest, xp.ones_like(largest))
+    relative = X / largest
+    squares = xp.sum(relative * relative, axis=axis, dtype=xp.float64)
+    return to_numpy(xp.squeeze(largest, axis=axis)).astype(np.float64) * np.sqrt(to_numpy(squares))
+
+
 def inner(a: Array, b: Array) -> float:
     """Frobenius inner product of two dense arrays."""
     return float(namespace(a).sum(a * b))
