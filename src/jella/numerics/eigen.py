@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jella.numerics.arrays import Array, namespace
-from jella.numerics.rows import cache_blocks
+from jella.numerics.arrays import Array, cache_blocks, namespace
 
 
 def lowest_eigenvectors(

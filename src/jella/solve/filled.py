@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, like, namespace, to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import Array, like, namespace, row_blocks, to_numpy
 from jella.numerics.sparse_arrays import sparse_times
 from jella.views import View
 

@@ -9,8 +9,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from jella.numerics.arrays import Array, like, namespace
-from jella.numerics.rows import row_blocks, target_bytes
+from jella.numerics.arrays import Array, like, namespace, row_blocks, target_bytes
 from jella.problem.residuals import Residual, ViewData
 from jella.problem.terms.base import Coupling, Operator, Term
 from jella.views import View, Views

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jella.numerics.arrays import to_numpy
-from jella.numerics.rows import dense_rows
+from jella.numerics.arrays import dense_rows, to_numpy
 from jella.views.chance import CERTAIN, Floats, Mask, mar_chances, mnar_chances
 from jella.views.hide import Hidden
 from jella.views.model import View, Views

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import row_blocks, to_numpy
 from jella.views.annotated import with_values
 from jella.views.containers import collect, is_annotated, is_frame, is_single
 from jella.views.fill import fill, fill_frame

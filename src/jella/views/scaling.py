@@ -52,10 +52,11 @@ class ViewScale:
         if kind == "auto":
             kind = "root" if view.is_sparse or view.smallest() >= 0 else "standardize"
         bare = cls(kind, root_weight, rooted=kind == "root")
-        if kind == "sample" or (kind == "root" and _is_sparse_like(view)):
-            return replace(bare, by_norm=True)
-        if kind == "none":
-            return bare
+        few = kind == "root" and (
+            view.is_sparse or (view.reduce(_nonzeros) <= FEW * view.n_observed() and view.smallest() >= 0)
+        )
+        if few or kind in ("sample", "none"):
+            return replace(bare, by_norm=kind != "none")
         center, spread = _moments(view.through(bare.before_norms), kind)
         return replace(bare, center=center, spread=spread)
 
@@ -295,12 +296,6 @@ def _squares(view: View, center: np.ndarray | None, unit: np.ndarray) -> np.ndar
 def _minus(view: View, center: np.ndarray | None) -> Array:
     """Values minus the center of their feature, zero where missing."""
     return view.X if center is None else view.map(lambda X: X - like(center, X)).X
-
-
-def _is_sparse_like(view: View) -> bool:
-    if view.is_sparse:
-        return True
-    return view.reduce(_nonzeros) <= FEW * view.n_observed() and view.smallest() >= 0
 
 
 def _nonzeros(view: View) -> int:

@@ -9,8 +9,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, at_least, inner, like, namespace, row_dots, to_numpy
-from jella.numerics.rows import row_blocks, target_bytes
+from jella.numerics.arrays import Array, at_least, inner, like, namespace, row_blocks, row_dots, target_bytes, to_numpy
 from jella.numerics.sparse_arrays import has_sparse
 from jella.problem.terms.block_diagonal import BlockDiagonal, BlockState
 from jella.problem.terms.support import Support
