@@ -105,8 +105,8 @@ def solve_psd(gram: Array, right: Array) -> Array:
 
     Notes
     -----
-    Directions of the gram below its rounding level are dropped (a pseudo-inverse), so that rank-deficient factors,
-    as in a view of six features at rank ten, get the minimum-norm solution.
+    Directions of the gram below its rounding level are dropped (a pseudo-inverse). So rank-deficient factors, as in a
+    view of six features at rank ten, get the solution of minimum norm.
     """
     xp = namespace(gram)
     eigenvalues, vectors = xp.linalg.eigh(gram)

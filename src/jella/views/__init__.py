@@ -1,4 +1,4 @@
-"""Views in and out: the only room that knows the containers users have."""
+"""Views: reading, masks, scaling, hiding, writing. Only this room knows the containers of users."""
 
 from jella.views.containers import collect, is_chunked, is_single
 from jella.views.hide import Hidden

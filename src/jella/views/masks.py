@@ -15,7 +15,7 @@ from jella.views.frames import Frame, column_names, column_order, label
 
 
 def read_mask(raw: Any, frame: Frame, name: str) -> np.ndarray:
-    """A user's mask as (n, 1) or (n, d) booleans in the order of the frame; pandas masks are aligned by their names."""
+    """The mask of a user as (n, 1) or (n, d) booleans in the order of the frame; pandas masks are aligned by names."""
     mask = _plain(raw, frame, name)
     mask = mask[:, None] if mask.ndim == 1 else mask
     n, d = frame.values.shape

@@ -1,4 +1,4 @@
-"""Views: the same samples in several blocks of features, each with its mask."""
+"""Views: several tables of features of the same samples, each with its mask."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class View:
     ----------
     name : str
     X : array (n, d) or CSR array
-        Zero at each missing entry, so that an earlier value there cannot matter.
+        Zero at each missing entry: the value that the data had in its place has no effect.
     mask : bool array (1, 1), (n, 1) or (n, d)
         True where observed. The smallest possible shape: complete, whole samples missing, entries missing.
     feature_names : tuple of str, optional

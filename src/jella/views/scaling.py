@@ -1,4 +1,4 @@
-"""Scaling from observed entries only, and the way back to the user's own units."""
+"""Scaling of views, learned from observed entries only, and the way back to the units of the user."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from jella.views.model import AnyViews, View, Views
 #: linear kinds
 KINDS = ("sample", "feature", "standardize", "center", "none")
 ALL_KINDS = (*KINDS, "root", "auto")
-#: a non-negative view with no larger share of non-zeros among its observed entries is sparse-like
+#: a non-negative view is sparse-like if the share of non-zeros among its observed entries is at most this
 FEW = 0.2
-#: norms of missing views are predicted from those of about so many samples, where these lie in chunks
+#: where samples are in chunks, norms of missing views are predicted from those of about this many samples
 TRAINED_ON = 1_000_000
 
 
 @dataclass(frozen=True)
 class ViewScale:
-    """Learned scale of one view: root, minus center, over spread, over the sample's norm, times the root weight.
+    """Learned scale of one view: root, minus center, over spread, over the norm of the sample, times the root weight.
 
     Attributes
     ----------
     kind : str
-        Never 'auto', which is one of the others once learned.
+        Never 'auto': learning replaces it by one of the others.
     root_weight : float
     center : (d,) NumPy array or None
     spread : (d,) or (1,) NumPy array or None
     by_norm : bool
         Whether each sample is divided by its norm.
     rooted : bool
-        Whether x becomes sign(x)·sqrt(|x|) first.
+        Whether x is replaced by sign(x)·sqrt(|x|) first.
     """
 
     kind: str
@@ -77,11 +77,11 @@ class ViewScale:
         return replace(view, X=_signed_root(view.X)) if self.rooted else view
 
     def forward(self, values: Array, norms: np.ndarray | None) -> Array:
-        """Values in the user's units, (n, d), in the model's scale before the view weight."""
+        """Values in the units of the user, (n, d), in the scale of the model before the view weight."""
         return self._shrunk(_signed_root(values) if self.rooted else values, norms)
 
     def invert(self, estimate: Array, norms: np.ndarray | None) -> Array:
-        """An estimate in the model's scale, (n, d), in the user's units."""
+        """An estimate in the scale of the model, (n, d), in the units of the user."""
         out = estimate * (1.0 / self.root_weight)
         if self.by_norm and norms is not None:
             out = out * like(norms, out)[:, None]
@@ -109,26 +109,28 @@ class ViewScale:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Learned scale of every view, each of its own kind.
+    """Learned scale of each view; views may have different kinds.
 
-    'sample' divides each sample by its norm, estimated as ‖x_obs‖·sqrt(d / number observed); 'feature' divides each
-    feature by its root mean square, 'standardize' subtracts its mean and divides by its standard deviation, both
-    then by sqrt(d), so that samples have a norm near one in either; 'center' subtracts the means too, and divides the
-    whole view by one number to the same end. The view weight enters as its square root.
+    - 'sample' divides each sample by its norm, estimated as ‖x_obs‖·sqrt(d / number observed).
+    - 'feature' divides each feature by its root mean square, and by sqrt(d).
+    - 'standardize' subtracts the mean of each feature, and divides by its standard deviation and by sqrt(d).
+    - 'center' subtracts the mean of each feature, and divides the whole view by one number: its root mean square times
+      sqrt(d).
+    - 'root' takes sign(x)·sqrt(|x|) first, which makes the variance of counts, histograms and intensities more equal.
+      Then it does the same as 'center' in a dense view. In a sparse or sparse-like view it divides each sample by its
+      norm in root space. A view is sparse-like if it has no negative values and at least 80 % of its observed entries
+      are zero. The form that was learned is used for later samples too, sparse or dense.
+    - 'auto' is 'standardize' for a dense view with negative values, and 'root' for any other.
+    - 'none' changes nothing.
 
-    'root' takes sign(x)·sqrt(|x|) first, which evens out the variance of counts, histograms and intensities. Then a
-    dense view loses its feature means and is divided by one number, its root mean square times sqrt(d); in a sparse
-    or sparse-like view each sample is divided by its norm in root space. Sparse-like is a view without negative
-    values where at least 80 % of the observed entries are zero. The form that was learned holds for later samples
-    too, be they sparse or dense.
-
-    'auto' is 'standardize' for a dense view with negative values, and 'root' for any other.
+    After each kind except 'none', samples have a norm near one. A view is then multiplied by the square root of its
+    weight.
 
     Attributes
     ----------
     scales : tuple of ViewScale
     log_norms : (n, V) NumPy array or None
-        Of the training samples, NaN where a view is missing: what the norm of a missing view is predicted from. None
+        Of the samples of the fit, NaN where a view is missing: the norm of a missing view is predicted from them. None
         where no view is divided by the norms of its samples.
 
     Examples
@@ -147,7 +149,7 @@ class Scaling:
 
     @classmethod
     def learn(cls, views: AnyViews, kind: Any, weights: Any = None) -> Scaling:
-        """Learn the scale of the training views; `kind` is one for all, or a sequence or dict with one a view."""
+        """The scale of the views of a fit; `kind` is one for all views, or a sequence or dict with one per view."""
         given = zip(views, _kinds(views, kind), _root_weights(views, weights), strict=True)
         scaling = cls(tuple(ViewScale.learn(*one) for one in given))
         if not any(scale.by_norm for scale in scaling.scales):
@@ -156,11 +158,11 @@ class Scaling:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kind of scaling of every view, what 'auto' chose included."""
+        """Kind of scaling of each view; for 'auto', the kind that it chose."""
         return tuple(scale.kind for scale in self.scales)
 
     def apply(self, views: AnyViews) -> Any:
-        """Views in the scale that the model works in, zero where missing."""
+        """Views in the scale of the model, zero where missing."""
         return views.map_samples(replace(self, log_norms=None)._apply)
 
     def _apply(self, views: Views) -> Views:
@@ -168,36 +170,38 @@ class Scaling:
         return replace(views, items=items)
 
     def scale_of(self, views: Views) -> np.ndarray | None:
-        """Norm of every sample in every view, (n, V): measured where present, predicted where missing.
+        """Norm of each sample in each view, (n, V): measured where present, predicted where missing.
 
-        In root space where a view has one. None where no view is divided by norms.
+        Norms are those in root space where a view has one. None where no view is divided by norms.
         """
         if not any(scale.by_norm for scale in self.scales):
             return None
         return np.exp(predict_log_norms(self._log_norms(views), self.log_norms))
 
     def forward(self, values: Array, v: int, norms: np.ndarray | None) -> Array:
-        """Values of view v in the user's units, (n, d), in the model's scale before view weights."""
+        """Values of view v in the units of the user, (n, d), in the scale of the model before view weights."""
         return self.scales[v].forward(values, None if norms is None else norms[:, v])
 
     def invert(self, estimate: Array, v: int, norms: np.ndarray | None) -> Array:
-        """An estimate of view v, (n, d), in the user's units."""
+        """An estimate of view v in the scale of the model, (n, d), in the units of the user."""
         return self.scales[v].invert(estimate, None if norms is None else norms[:, v])
 
     def _log_norms(self, views: Views) -> np.ndarray:
-        """Measured log norms, (n, V), NaN where unknown; of all views, for one may tell of another."""
+        """Measured log norms, (n, V), NaN where unknown; of all views, because one may predict another."""
         pairs = zip(self.scales, views, strict=True)
         norms = np.stack([view_norms(scale.before_norms(view)) for scale, view in pairs], axis=1)
         return np.log(np.where(norms > 0, norms, np.nan))
 
 
 def predict_log_norms(known: np.ndarray, training: np.ndarray | None) -> np.ndarray:
-    """Fill unknown log norms from a sample's other views by least squares, else with the median of the view.
+    """Log norms, where unknown ones are predicted from other views of the sample, or are the median of the view.
+
+    The prediction is by least squares, from samples that have the same views and the missing one.
 
     Parameters
     ----------
     known : (n, V), not finite where unknown
-    training : (m, V), likewise; the samples to learn from
+    training : (m, V), not finite where unknown; the samples to learn from, by default `known`
     """
     training = known if training is None else training
     finite, learned = np.isfinite(known), np.isfinite(training)
@@ -215,7 +219,7 @@ def predict_log_norms(known: np.ndarray, training: np.ndarray | None) -> np.ndar
 
 
 def _regress(inputs: np.ndarray, outputs: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Least squares with intercept, kept within the range of the outputs it has seen."""
+    """Least squares with intercept, limited to the range of the given outputs."""
     mean, target = inputs.mean(axis=0), outputs.mean()
     slope = np.linalg.lstsq(inputs - mean, outputs - target, rcond=1e-8)[0]
     return np.clip((queries - mean) @ slope + target, outputs.min(), outputs.max())
@@ -307,7 +311,7 @@ def _nonzeros(view: View) -> int:
 
 
 def _kinds(views: AnyViews, kind: Any) -> list[str]:
-    """One kind a view, from one for all, a sequence or a mapping."""
+    """One kind per view, from one for all, a sequence or a mapping."""
     if isinstance(kind, Mapping):
         by_name = {str(name): one for name, one in kind.items()}
         unknown = [name for name in by_name if name not in views.names]
