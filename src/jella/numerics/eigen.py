@@ -114,27 +114,19 @@ def _complement(xp: Any, X: Array, S: Array) -> Array:
     Computed from small Gram matrices, twice for accuracy.
     """
     for _ in range(2):
-        _subtract_product(S, X, X.T @ S)
+        overlap = X.T @ S
+        for rows in cache_blocks(S):
+            S[rows, :] -= X[rows, :] @ overlap
         gram = S.T @ S
         lengths = xp.sqrt(xp.linalg.diagonal(gram))
         lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
         values, vectors = xp.linalg.eigh(gram / (lengths[:, None] * lengths[None, :]))
         kept = int(xp.sum(xp.astype(values > 1e3 * float(xp.finfo(S.dtype).eps), xp.int64)))
         first = values.shape[0] - kept
-        S = _turned(S, vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None])
-    return S
-
-
-def _subtract_product(S: Array, X: Array, small: Array) -> None:
-    """S −= X @ small, in place."""
-    for rows in cache_blocks(S):
-        S[rows, :] -= X[rows, :] @ small
-
-
-def _turned(S: Array, small: Array) -> Array:
-    """S @ small; in place where small is square."""
-    if small.shape[0] != small.shape[1]:
-        return S @ small
-    for rows in cache_blocks(S):
-        S[rows, :] = S[rows, :] @ small
+        small = vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None]
+        if first > 0:
+            S = S @ small
+            continue
+        for rows in cache_blocks(S):
+            S[rows, :] = S[rows, :] @ small
     return S

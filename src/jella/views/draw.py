@@ -265,9 +265,7 @@ def _spare_features(view: View, where: Mask, rng: np.random.Generator) -> Mask:
         return where
     observed = np.broadcast_to(to_numpy(view.mask), where.shape)
     for j in np.flatnonzero(observed.any(axis=0) & ~(observed & ~where).any(axis=0)):
-        if not (
-            observed[:, j] & ~where[:, j]
-        ).any():  # a row kept for an earlier feature may keep this one too
+        if not (observed[:, j] & ~where[:, j]).any():  # a row kept for an earlier feature may keep this one too
             row = rng.choice(np.flatnonzero(where[:, j]))
             lost_all = bool((where[row] == observed[row]).all())
             where[row, slice(None) if lost_all else j] = False

@@ -51,14 +51,14 @@ class ViewScale:
         """The scale of one view of the fit."""
         if kind == "auto":
             kind = "root" if view.is_sparse or view.smallest() >= 0 else "standardize"
-        bare = cls(kind, root_weight, rooted=kind == "root")
-        few = kind == "root" and (
+        scale = cls(kind, root_weight, rooted=kind == "root")
+        is_sparse_like = kind == "root" and (
             view.is_sparse or (view.reduce(_nonzeros) <= FEW * view.n_observed() and view.smallest() >= 0)
         )
-        if few or kind in ("sample", "none"):
-            return replace(bare, by_norm=kind != "none")
-        center, spread = _moments(view.through(bare.before_norms), kind)
-        return replace(bare, center=center, spread=spread)
+        if is_sparse_like or kind in ("sample", "none"):
+            return replace(scale, by_norm=kind != "none")
+        center, spread = _moments(view.through(scale.before_norms), kind)
+        return replace(scale, center=center, spread=spread)
 
     def apply(self, view: View) -> View:
         """The view in the scale of the model, zero where missing."""

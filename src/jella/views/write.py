@@ -60,19 +60,16 @@ def _write_view(raw: Any, view: View, position: int, estimate: Estimate, sample_
     if sparse.issparse(raw) and view.is_rowwise:  # only the samples that lack the view are estimated
         gaps = np.flatnonzero(~np.broadcast_to(view.mask, (view.n_samples, 1))[:, 0])
         return fill_sparse_rows(raw, gaps, to_numpy(estimate(position, gaps)))
-    return _write_one(raw, view, estimate(position, None), sample_names)
+    values = estimate(position, None)
+    if raw is None:
+        return values
+    return _write_frame(raw, view, to_numpy(values), sample_names) if is_frame(raw) else fill(raw, view.mask, values)
 
 
 def _copy(raw: Any) -> Any:
     if not array_api_compat.is_array_api_obj(raw) or isinstance(raw, np.ndarray):
         return raw.copy() if is_frame(raw) or is_annotated(raw) or sparse.issparse(raw) else np.array(raw, subok=True)
     return namespace(raw).asarray(raw, copy=True)
-
-
-def _write_one(raw: Any, view: View, values: Array, sample_names: Any) -> Any:
-    if raw is None:
-        return values
-    return _write_frame(raw, view, to_numpy(values), sample_names) if is_frame(raw) else fill(raw, view.mask, values)
 
 
 def _write_frame(raw: Any, view: View, values: np.ndarray, sample_names: Any) -> Any:
