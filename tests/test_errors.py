@@ -71,7 +71,7 @@ FIT = {
     "None": (lambda: fit(None), "expected a 2-D array, or a list or dict of 2-D arrays, got NoneType"),
     "generator": (lambda: fit(x for x in [A, B]), "a list or dict of 2-D arrays, got generator"),
     "dict values": (lambda: fit({"a": A}.values()), "a list or dict of 2-D arrays, got dict_values"),
-    "names that read the same": (lambda: fit({1: A, "1": B}), r"a name of its own for every view, got \[1, '1'\]"),
+    "names that read the same": (lambda: fit({1: A, "1": B}), r"different names for the views, got \[1, '1'\]"),
     "file names": (lambda: fit(["rna.csv", "adt.csv"]), "got the text 'rna.csv'; if it is a file, read it first"),
     "paths": (lambda: fit([Path("rna.csv")]), "got the text 'rna.csv'"),
     "no samples": (lambda: fit([A[:0], B[:0]]), "expected at least one sample, got views without rows"),

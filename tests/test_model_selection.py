@@ -231,7 +231,7 @@ def test_wrong_arguments_of_the_score_are_told():
         HeldOut().score(holed, X, hidden)
     with pytest.raises(ValueError, match="complete it wholly"):
         HeldOut().score(X, holed, hidden)
-    with pytest.raises(ValueError, match="pass what split gave"):
+    with pytest.raises(ValueError, match="pass the masks that split returned"):
         HeldOut().score(X, X, hidden[:1])
     with pytest.raises(ValueError, match="what complete returns"):
         HeldOut().score(X, [view[:-1] for view in X], hidden)

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from jella.numerics.arrays import to_numpy
+from jella.views.containers import is_single
 from jella.views.frames import Frame, column_order
-from jella.views.read import is_single, read_raw, split
+from jella.views.read import read_raw, split
 
 __all__ = ["accuracy", "adjusted_rand", "nmi", "rmse"]
 

@@ -19,7 +19,7 @@ from jella.readout.base import Readout
 from jella.readout.completion import complete_views
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Schema, fill_in, read_views
-from jella.views.frames import is_frame
+from jella.views.containers import is_frame
 from jella.views.read import split
 from jella.views.write import put_back
 

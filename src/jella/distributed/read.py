@@ -11,9 +11,10 @@ import numpy as np
 
 from jella.distributed.scheduler import compute
 from jella.distributed.views import ChunkedViews
-from jella.views.frames import check_unique, column_names, is_frame, read_frame
+from jella.views.containers import is_dask, is_frame, is_single
+from jella.views.frames import check_unique, column_names, read_frame
 from jella.views.model import Views
-from jella.views.read import Schema, is_dask, is_single, read_views, split, split_observed
+from jella.views.read import Schema, read_views, split, split_observed
 
 #: small chunks are worked on together, up to about this many bytes
 WORTH_A_TASK = 2**24

@@ -32,8 +32,8 @@ from jella.solve.start import (
     stronger_halves,
 )
 from jella.views import Views
-from jella.views.moments import feature_sums
-from jella.views.read import is_dask
+from jella.views.containers import is_dask
+from jella.views.scaling import feature_sums
 
 #: most features whose Gram matrices are summed over chunks
 MOST_FEATURES = 20_000

@@ -24,10 +24,9 @@ from jella.readout.completion import complete_views
 from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
-from jella.views.annotated import is_annotated
 from jella.views.checks import check_features, kept_samples
+from jella.views.containers import is_annotated, is_frame
 from jella.views.fingerprints import content_order, fingerprints
-from jella.views.frames import is_frame
 from jella.views.scaling import Scaling
 
 #: components where neither their number nor that of the clusters is given

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
-from jella.numerics.arrays import row_sqnorms, to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import row_blocks, row_sqnorms, to_numpy
 from jella.views.model import View, Views
 
 #: Bytes of a block within a cell: products of this size stay near the processor.

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, like, to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import Array, like, row_blocks, to_numpy
 from jella.views import View
 
 #: a mean of residuals counts as if this many neighbours more had none

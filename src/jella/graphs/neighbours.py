@@ -20,8 +20,7 @@ from jella.graphs.cells import (
     locality_order,
     observed_means,
 )
-from jella.numerics.arrays import row_sqnorms, to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import row_blocks, row_sqnorms, to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.views.model import View, Views
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.io.errors import DataError, some
-from jella.views.frames import is_frame
+from jella.views.containers import is_frame
 
 
 @dataclass(frozen=True)

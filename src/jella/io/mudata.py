@@ -13,7 +13,8 @@ from scipy import sparse
 from jella._version import __version__
 from jella.estimators.base import BaseMultiView
 from jella.numerics.arrays import to_numpy
-from jella.views.annotated import is_mudata, modalities, new_annotated
+from jella.views.annotated import modalities, new_annotated
+from jella.views.containers import is_mudata
 from jella.views.fill import fill_sparse_rows
 from jella.views.frames import column_order, label
 

@@ -15,7 +15,7 @@ from jella.io.errors import DataError, need
 from jella.io.layout import find_layout
 from jella.io.stored import stored_like
 from jella.saving.archive import write_member
-from jella.views.frames import is_frame
+from jella.views.containers import is_frame
 
 
 def read_npz(path: Path, options: Options) -> Dataset:

@@ -20,7 +20,7 @@ from jella.io.matlab import write_mat
 from jella.io.npz import save_arrays, write_npz
 from jella.io.read import FILES, TABLES, read
 from jella.io.stored import replacing
-from jella.views.frames import is_frame
+from jella.views.containers import is_frame
 
 #: name of a view -> values; where to; the file to follow; how that was read
 Writer = Callable[[dict[str, Any], Path, Path, Options], None]

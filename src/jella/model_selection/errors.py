@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import to_numpy
-from jella.numerics.rows import dense_rows
+from jella.numerics.arrays import dense_rows, to_numpy
 from jella.views import Hidden, Schema, View, Views, read_views
 
 SCALES = ("standardize", "none")

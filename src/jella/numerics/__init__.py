@@ -1,1 +1,1 @@
-"""Arrays of any library, sparse arrays, blocks of rows, eigenvectors, k-means: this room knows nothing of views."""
+"""Arrays of any library, sparse arrays, blocks of rows, eigenvectors, k-means, text: nothing of it depends on views."""

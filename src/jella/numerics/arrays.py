@@ -1,7 +1,8 @@
-"""What the array API standard leaves to its users: a few helpers over array-api-compat."""
+"""Functions that the array API standard does not have, over array-api-compat; and blocks of rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -11,12 +12,14 @@ from scipy import sparse
 #: Any array of an array-API library (numpy, torch, cupy, array-api-strict) or, for views, a SciPy sparse array.
 Array: TypeAlias = Any
 
-#: libraries by the types of arrays: the small steps of an update ask more often than they compute
+#: libraries by the types of arrays: looking one up takes longer than a small step of an update
 _NAMESPACES: dict[tuple[type, ...], Any] = {}
+#: bytes of a block of rows on the host and on a device
+TARGET_BYTES, DEVICE_BYTES = 2**20, 2**30
 
 
 def namespace(*arrays: Array) -> Any:
-    """The array library of the arguments; SciPy sparse arrays count as NumPy."""
+    """The array library of the arguments; NumPy for SciPy sparse arrays."""
     kinds = tuple(map(type, arrays))
     if kinds not in _NAMESPACES:
         _NAMESPACES[kinds] = array_api_compat.array_namespace(
@@ -26,7 +29,7 @@ def namespace(*arrays: Array) -> Any:
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    """A NumPy copy (or the array itself) on the host."""
+    """The array in NumPy, on the host; itself where it is one already."""
     try:
         return np.asarray(array)
     except (TypeError, RuntimeError):  # torch and cupy refuse implicit copies from another device
@@ -34,12 +37,12 @@ def to_numpy(array: Array) -> np.ndarray:
 
 
 def like(values: Any, reference: Array) -> Array:
-    """Values as an array of the reference's library, device and floating type."""
+    """Values as an array with the library, the device and the floating type of the reference."""
     if sparse.issparse(reference):
         return np.asarray(values, dtype=reference.dtype)
     xp = namespace(reference)
     if isinstance(values, np.ndarray) and not values.flags.writeable:
-        values = values.copy()  # torch would share the memory, and warns that it must not be written to
+        values = values.copy()  # torch would share the memory, and warn that it is read-only
     return xp.asarray(values, dtype=reference.dtype, device=array_api_compat.device(reference))
 
 
@@ -49,7 +52,7 @@ def is_floating(array: Array) -> bool:
 
 
 def sqnorm(array: Array) -> float:
-    """Sum of the squares, accumulated without a temporary of the array's size where the library allows it."""
+    """Sum of the squares, without a temporary of the size of the array where the library allows it."""
     if sparse.issparse(array):
         return float(np.vdot(array.data, array.data))
     if isinstance(array, np.ndarray):
@@ -59,7 +62,7 @@ def sqnorm(array: Array) -> float:
 
 
 def row_sqnorms(X: Array) -> Array:
-    """Squared norm of every row of a dense or sparse array, (n,)."""
+    """Squared norm of each row of a dense or sparse array, (n,)."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return namespace(X).sum(X * X, axis=1)
@@ -68,6 +71,23 @@ def row_sqnorms(X: Array) -> Array:
 def at_least(values: Array, least: float) -> Array:
     """Values raised to `least` where they are below it."""
     return namespace(values).where(values > least, values, least)
+
+
+def norms_along(X: Array, axis: int) -> np.ndarray:
+    """Euclidean norms along an axis, relative to the largest entry, so that no unit overflows or underflows."""
+    if sparse.issparse(X):
+        entries = X.tocoo()
+        which, size = entries.coords[1 - axis], X.shape[1 - axis]
+        unit = np.zeros(size)
+        np.maximum.at(unit, which, np.abs(entries.data))
+        unit = np.where(unit > 0, unit, 1.0)
+        return unit * np.sqrt(np.bincount(which, (entries.data / unit[which]) ** 2, minlength=size))
+    xp = namespace(X)
+    largest = xp.max(xp.abs(X), axis=axis, keepdims=True)
+    largest = xp.where(largest > 0, largest, xp.ones_like(largest))
+    relative = X / largest
+    squares = xp.sum(relative * relative, axis=axis, dtype=xp.float64)
+    return to_numpy(xp.squeeze(largest, axis=axis)).astype(np.float64) * np.sqrt(to_numpy(squares))
 
 
 def inner(a: Array, b: Array) -> float:
@@ -85,8 +105,8 @@ def solve_psd(gram: Array, right: Array) -> Array:
 
     Notes
     -----
-    Directions of the gram below its rounding level are dropped (a pseudo-inverse), so that rank-deficient factors,
-    as in a view of six features at rank ten, get the minimum-norm solution.
+    Directions of the gram below its rounding level are dropped (a pseudo-inverse). So rank-deficient factors, as in a
+    view of six features at rank ten, get the solution of minimum norm.
     """
     xp = namespace(gram)
     eigenvalues, vectors = xp.linalg.eigh(gram)
@@ -97,7 +117,7 @@ def solve_psd(gram: Array, right: Array) -> Array:
 
 
 def row_dots(A: Array, B: Array) -> Array:
-    """Inner product of every row of A with that of B, (n,)."""
+    """Inner product of each row of A with the same row of B, (n,)."""
     if isinstance(A, np.ndarray):
         return np.einsum("ij,ij->i", A, B)
     return namespace(A).sum(A * B, axis=1)
@@ -110,3 +130,41 @@ def take_rows(array: Array, rows: np.ndarray) -> Array:
     xp = namespace(array)
     positions = np.flatnonzero(rows) if rows.dtype == bool else rows
     return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=0)
+
+
+# blocks of rows that fit the cache
+
+
+def row_blocks(n_rows: int, bytes_per_row: float, target: int = TARGET_BYTES) -> Iterator[slice]:
+    """Consecutive slices of n_rows rows, each of about `target` bytes and at least one row.
+
+    >>> list(row_blocks(5, 10, target=20))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(1, int(target / max(bytes_per_row, 1)))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def target_bytes(X: Array, on_host: int = TARGET_BYTES) -> int:
+    """Bytes of a block of rows: as given on the host, large on a device, where fewer calls are faster."""
+    device = getattr(X, "device", "cpu")  # sparse matrices of SciPy have none
+    return on_host if "cpu" in str(device).lower() else DEVICE_BYTES
+
+
+def cache_blocks(X: Array) -> Iterator[slice]:
+    """Blocks of rows for arithmetic in place: temporaries are small and stay in the cache.
+
+    A temporary of the size of X would get new memory from the system each time, which costs more than the arithmetic.
+
+    >>> import numpy as np
+    >>> list(cache_blocks(np.ones((5, 2))))
+    [slice(0, 5, None)]
+    """
+    yield from row_blocks(X.shape[0], 8 * X.shape[1], target_bytes(X))
+
+
+def dense_rows(X: Array, rows: np.ndarray | slice) -> np.ndarray:
+    """Some rows of a dense or sparse array, dense in NumPy and in double precision."""
+    chosen = X[rows].toarray() if sparse.issparse(X) else to_numpy(X)[rows]
+    return chosen.astype(np.float64, copy=False)

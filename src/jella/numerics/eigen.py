@@ -1,12 +1,15 @@
-"""Lowest eigenvectors of a symmetric operator, from a warm start, never worse than it."""
+"""Lowest eigenvectors of a symmetric operator, from a start, never worse than the start.
+
+SciPy's `lobpcg` and `eigsh` offer the same for NumPy. This one works with any array library, and its result is never
+worse than its start, which keeps the objective of a fit monotone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from jella.numerics.arrays import Array, namespace
-from jella.numerics.rows import cache_blocks
+from jella.numerics.arrays import Array, cache_blocks, namespace
 
 
 def lowest_eigenvectors(
@@ -15,19 +18,19 @@ def lowest_eigenvectors(
     """Eigenvectors of the k lowest eigenvalues, (n, k) orthonormal, and the eigenvalues (k,).
 
     Locally optimal block preconditioned conjugate gradients: Rayleigh-Ritz on the span of the current vectors, their
-    preconditioned residuals and the last directions. The span holds the current vectors, so the sum of the Ritz values
-    never rises above that of the start.
+    preconditioned residuals and the last directions. The span contains the current vectors, so the sum of the Ritz
+    values is never larger than at the start.
 
     Parameters
     ----------
     times : callable
-        (n, q) -> operator times it.
+        Array (n, q) -> the operator times this array.
     start : array (n, k)
         Full column rank.
     diagonal : array (n,)
-        Positive diagonal of the operator, for the preconditioner.
+        Positive diagonal of the operator: the preconditioner divides by it.
     tol : float
-        Ends when the residual of every vector is at most tol times the largest entry of the diagonal.
+        The iteration ends when the residual of each vector is at most tol times the largest entry of the diagonal.
     """
     xp, k = namespace(start), start.shape[1]
     X = xp.linalg.qr(start)[0]
@@ -54,13 +57,13 @@ def lowest_eigenvectors(
         R = _minus_product(new_LX, new, _diagonal(xp, new_values))
         new_size = _largest_length(xp, R)
         if float(xp.sum(new_values)) >= float(xp.sum(values)) and new_size >= size:
-            break  # rounding level: neither the values nor the residuals improve
+            break  # neither the values nor the residuals improve: the rounding level
         P = _minus_product(new, X, X.T @ new)
         X, LX, values, size = new, new_LX, new_values, new_size
     return X, values
 
 
-# every array of n rows is made block by block, without temporaries of its size
+# arrays of n rows are computed block by block, without temporaries of their size
 
 
 def _minus_product(A: Array, X: Array, small: Array) -> Array:
@@ -106,32 +109,24 @@ def _directions(xp: Any, R: Array, precondition: Array, P: Array | None) -> Arra
 
 
 def _complement(xp: Any, X: Array, S: Array) -> Array:
-    """Orthonormal columns that span what S, which is written to, adds to the orthonormal X.
+    """Orthonormal columns that span what S adds to the span of the orthonormal X; S is overwritten.
 
-    By small Gram matrices, twice for accuracy.
+    Computed from small Gram matrices, twice for accuracy.
     """
     for _ in range(2):
-        _subtract_product(S, X, X.T @ S)
+        overlap = X.T @ S
+        for rows in cache_blocks(S):
+            S[rows, :] -= X[rows, :] @ overlap
         gram = S.T @ S
         lengths = xp.sqrt(xp.linalg.diagonal(gram))
         lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
         values, vectors = xp.linalg.eigh(gram / (lengths[:, None] * lengths[None, :]))
         kept = int(xp.sum(xp.astype(values > 1e3 * float(xp.finfo(S.dtype).eps), xp.int64)))
         first = values.shape[0] - kept
-        S = _turned(S, vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None])
-    return S
-
-
-def _subtract_product(S: Array, X: Array, small: Array) -> None:
-    """S −= X @ small, in place."""
-    for rows in cache_blocks(S):
-        S[rows, :] -= X[rows, :] @ small
-
-
-def _turned(S: Array, small: Array) -> Array:
-    """S @ small, in place where small is square."""
-    if small.shape[0] != small.shape[1]:
-        return S @ small
-    for rows in cache_blocks(S):
-        S[rows, :] = S[rows, :] @ small
+        small = vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None]
+        if first > 0:
+            S = S @ small
+            continue
+        for rows in cache_blocks(S):
+            S[rows, :] = S[rows, :] @ small
     return S

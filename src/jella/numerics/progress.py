@@ -1,4 +1,4 @@
-"""How far a long piece of work is, and how long the rest may take, on one line of standard error."""
+"""Progress of long work, and the time that is left, on one line of standard error."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Self, TextIO
 
 from jella.numerics.words import as_time
 
-_PAUSE = 0.1  # seconds between two drawings on a terminal
-_PAUSE_IN_LOGS = 15.0  # and between two lines elsewhere
+_PAUSE = 0.1  # seconds between two updates on a terminal
+_PAUSE_IN_LOGS = 15.0  # seconds between two lines in a file
 
 
 class StatusLine:
-    """A line that says what is being done: drawn over itself on a terminal, written now and then elsewhere.
+    """A line that says what is being done: replaced in place on a terminal, written from time to time to a file.
 
-    It is wiped at the end. The stream is looked up at each drawing, so that a line can be copied with what holds it.
+    It is erased at the end. The stream is looked up at each update, so that an object that holds a line can be copied.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class StatusLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wipe the line, also before a sentence on what went wrong."""
+        """Erase the line, also before an error message."""
         if self._drawn:
             self._write("\r\x1b[K")
 
     def show(self, text: str, *, at_once: bool = False) -> None:
-        """Replace the line, unless the last one is very recent; on a terminal at once where that is asked for."""
+        """Replace the line, unless the last one is very recent; with `at_once`, always on a terminal."""
         terminal = self._stream.isatty()
         pause = 0.0 if at_once and terminal else _PAUSE if terminal else _PAUSE_IN_LOGS
         if not self.enabled or time.monotonic() - self.shown < pause:
@@ -59,13 +59,13 @@ class StatusLine:
 
 
 class ProgressLine(StatusLine):
-    """Counts steps, and says at the end how many there were and how long they took.
+    """A line that counts steps; at the end it says their number and the time they took.
 
     Parameters
     ----------
     total : int
     unit : str
-        What is counted, in the plural.
+        The name of what is counted, in the plural.
     enabled, stream : as for StatusLine
 
     Examples
@@ -82,7 +82,7 @@ class ProgressLine(StatusLine):
         self.done = self.failed = 0
 
     def step(self, what: str = "", *, failed: bool = False) -> None:
-        """Count one more that is done."""
+        """Count one more step."""
         self.done += 1
         self.failed += failed
         left = (time.monotonic() - self.started) / self.done * (self.total - self.done)

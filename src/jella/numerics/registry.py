@@ -1,4 +1,4 @@
-"""Finding all parts by walking subclasses: no list to keep, and a user's own part counts."""
+"""All subclasses of a class: there is no list to maintain, and classes of users count too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def concrete_subclasses(kind: Any) -> Iterator[Any]:
-    """Every subclass, at any depth, that can be instantiated."""
+    """Each subclass, at any depth, that can be instantiated."""
     for sub in kind.__subclasses__():
         if not getattr(sub, "__abstractmethods__", None):
             yield sub

@@ -1,6 +1,6 @@
-"""Sparse matrices where the dense arrays live: SciPy on the host, torch's and CuPy's own kinds on their devices.
+"""Sparse matrices on the device of the dense arrays: SciPy on the host, those of torch and CuPy on their devices.
 
-An array library without sparse matrices gets SciPy's, with copies to the host and back at every product.
+For an array library without sparse matrices, SciPy's are used, with copies to the host and back at each product.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from jella.numerics.arrays import Array, like, namespace, to_numpy
 
 
 def has_sparse(X: Array) -> bool:
-    """Whether the array's library has sparse matrices of its own on the array's device."""
+    """Whether the library of the array has its own sparse matrices on the device of the array."""
     return bool(array_api_compat.is_torch_array(X) or array_api_compat.is_cupy_array(X))
 
 
 def make_csr(data: Array, indices: Array, indptr: Array, n: int) -> Any:
-    """A square matrix of compressed rows, of the library and on the device of its three arrays."""
+    """A square matrix of compressed rows (CSR), with the library and the device of its three arrays."""
     if array_api_compat.is_torch_array(data):
         import torch
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that these tensors are in beta
+            warnings.simplefilter("ignore")  # these tensors are in beta
             return torch.sparse_csr_tensor(indptr, indices, data, size=(n, n))
     if array_api_compat.is_cupy_array(data):
         from cupyx.scipy.sparse import csr_matrix
@@ -36,24 +36,24 @@ def make_csr(data: Array, indices: Array, indptr: Array, n: int) -> Any:
 
 
 def is_sparse(matrix: Any) -> bool:
-    """Whether a matrix is one of these."""
+    """Whether a matrix is sparse, in any of these libraries."""
     return bool(sparse.issparse(matrix)) or hasattr(matrix, "indptr") or "sparse" in str(getattr(matrix, "layout", ""))
 
 
 def stored_values(matrix: Any) -> Array:
-    """The values that a matrix stores, row by row."""
+    """The stored values of a sparse matrix, row by row."""
     return matrix.values() if hasattr(matrix, "crow_indices") else matrix.data
 
 
 def sparse_times(matrix: Any, X: Array) -> Array:
-    """Product with a block (n, r) of any array library."""
+    """The product of a matrix with a dense array (n, r) of any array library."""
     if not sparse.issparse(matrix):
         return matrix @ X
     return matrix @ X if isinstance(X, np.ndarray) else like(matrix @ to_numpy(X), X)
 
 
 def row_sums(matrix: Any, reference: Array) -> Array:
-    """Sum of every row, (n,), as an array like the reference."""
+    """Sum of each row, (n,), as an array like the reference."""
     if sparse.issparse(matrix):
         return like(np.asarray(matrix.sum(axis=1)).ravel(), reference)
     xp = namespace(reference)
@@ -61,7 +61,7 @@ def row_sums(matrix: Any, reference: Array) -> Array:
 
 
 def to_scipy(matrix: Any) -> Any:
-    """The matrix on the host."""
+    """A sparse matrix in SciPy, on the host; any other matrix as it is."""
     if sparse.issparse(matrix) or not is_sparse(matrix):
         return matrix
     if hasattr(matrix, "crow_indices"):
@@ -71,7 +71,7 @@ def to_scipy(matrix: Any) -> Any:
 
 
 def neighbour_graph(indices: np.ndarray) -> sparse.csr_array:
-    """Adjacency (n, n) of ones from the indices (n, q) of neighbours, -1 for none.
+    """Adjacency matrix (n, n) of ones from the indices (n, q) of neighbours, where -1 means none.
 
     >>> neighbour_graph(np.array([[1], [0], [-1]])).toarray()
     array([[0., 1., 0.],

@@ -1,11 +1,11 @@
-"""Numbers, names and columns as text for people: in reprs, on the command line and in reports."""
+"""Numbers, names and columns as text: for reprs, the command line and reports."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-#: what stands where there is no number
+#: text in the place of a missing number
 NOTHING = "–"
 
 
@@ -19,7 +19,7 @@ def counted(count: int, what: str, several: str | None = None) -> str:
 
 
 def percent(part: float, whole: float = 1.0) -> str:
-    """A share in percent; a small one is not rounded to nothing, nor a large one to all.
+    """A share in percent; a small one is not rounded to 0%, and a large one not to 100%.
 
     >>> percent(0.318), percent(1, 2500), percent(0.9999), percent(0, 7)
     ('31.8%', '<0.1%', '>99.9%', '0%')
@@ -33,7 +33,7 @@ def percent(part: float, whole: float = 1.0) -> str:
 
 
 def number(value: float | None, form: str = ".3f") -> str:
-    """A number in the form given, or a dash where there is none.
+    """A number in the given format, or a dash where there is none.
 
     >>> number(0.25), number(None), number(float("nan"))
     ('0.250', '–', '–')
@@ -51,7 +51,7 @@ def signed(value: float, form: str = ".2f") -> str:
 
 
 def as_time(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever reads best.
+    """A time in seconds, minutes or hours, depending on its length.
 
     >>> as_time(59.6), as_time(600), as_time(7200)
     ('60 s', '10 min', '2.0 h')
@@ -62,7 +62,7 @@ def as_time(seconds: float) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Text of at most this length, cut where it is longer.
+    """Text of at most `most` characters; longer text is cut.
 
     >>> shortened("expression", 10), shortened("expression", 6)
     ('expression', 'expre…')
@@ -71,7 +71,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names with commas and an 'and'.
+    """Names with commas and 'and' between them.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 2)
     ('a, b and c', 'a, b and 1 more')
@@ -82,7 +82,7 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: str, indent: str = "") -> list[str]:
-    """Lines of aligned columns, one line per row; each column has its side, '<' or '>'.
+    """Lines with aligned columns, one line per row; `sides` has '<' or '>' per column, for left or right.
 
     >>> aligned([("view", "filled"), ("text", "12")], "<>")
     ['view  filled', 'text      12']

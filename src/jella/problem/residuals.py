@@ -14,8 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from jella.numerics.arrays import Array, at_least, inner, like, namespace, row_sqnorms, sqnorm
-from jella.numerics.rows import cache_blocks
+from jella.numerics.arrays import Array, at_least, cache_blocks, inner, like, namespace, row_sqnorms, sqnorm
 from jella.views import View
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from jella.numerics.arrays import Array
-from jella.numerics.rows import dense_rows, row_blocks
+from jella.numerics.arrays import Array, dense_rows, row_blocks
 from jella.views import Views
 from jella.views.draw import draw_for_score
 from jella.views.scaling import Scaling

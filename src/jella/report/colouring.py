@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jella.report.subject import Subject
-from jella.views.frames import is_frame
+from jella.views.containers import is_frame
 
 #: categories with a colour of their own; rarer ones are taken together
 MOST_LEVELS = 24

@@ -8,8 +8,7 @@ import numpy as np
 
 from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
-from jella.numerics.arrays import to_numpy
-from jella.numerics.rows import dense_rows
+from jella.numerics.arrays import dense_rows, to_numpy
 from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
 from jella.solve.start import feature_means

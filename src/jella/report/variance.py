@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import sqnorm, to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import row_blocks, sqnorm, to_numpy
 from jella.report.subject import Absent, Subject, feature_name
 from jella.views import View
 

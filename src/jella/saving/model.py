@@ -11,7 +11,7 @@ from jella._version import __version__
 from jella.saving.archive import open_archive, write_archive
 from jella.saving.kinds import UnsaveableError
 from jella.saving.tree import Decoder, Encoder, Node
-from jella.views.read import is_dask
+from jella.views.containers import is_dask
 
 #: version of the format; files of another one are refused
 FORMAT = 2

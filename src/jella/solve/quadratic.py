@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import array_api_compat
 import numpy as np
 
-from jella.numerics.arrays import Array, like, namespace
-from jella.numerics.rows import row_blocks, target_bytes
+from jella.numerics.arrays import Array, like, namespace, row_blocks, target_bytes
 from jella.problem.residuals import Residual, ViewData
 from jella.problem.terms.base import Operator
 from jella.views import View, Views

@@ -11,8 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
-from jella.numerics.arrays import Array, at_least, like, namespace, solve_psd, to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import Array, at_least, like, namespace, row_blocks, solve_psd, to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph, sparse_times
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator

@@ -1,10 +1,11 @@
-"""Views in and out: the only room that knows the containers users have."""
+"""Views: reading, masks, scaling, hiding, writing. Only this room knows the containers of users."""
 
+from jella.views.containers import collect, is_chunked, is_single
 from jella.views.hide import Hidden
 from jella.views.model import AnyView, AnyViews, View, Views
-from jella.views.read import Schema, is_chunked, is_single, read_views
+from jella.views.read import Schema, read_views
 from jella.views.read_once import ReadOnce
-from jella.views.write import collect, fill_in
+from jella.views.write import fill_in
 
 __all__ = [
     "AnyView",

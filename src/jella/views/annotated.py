@@ -1,4 +1,4 @@
-"""AnnData and MuData, in and out. They are told by what they offer; their packages are imported to make new ones."""
+"""AnnData and MuData, in and out. Their packages are imported only to make new objects."""
 
 from __future__ import annotations
 
@@ -11,36 +11,20 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array
-
-
-def is_mudata(X: Any) -> bool:
-    """Whether X is a MuData: several modalities, each with observations of its own."""
-    return _names_both_sides(X) and hasattr(X, "mod")
-
-
-def is_annotated(raw: Any) -> bool:
-    """Whether raw is an AnnData: one matrix X whose observations and variables have names."""
-    return _names_both_sides(raw) and hasattr(type(raw), "X")
-
-
-def _names_both_sides(X: Any) -> bool:
-    # asked of the class, for a DataFrame may have a column of any name
-    return hasattr(type(X), "obs_names") and hasattr(type(X), "var_names")
+from jella.views.containers import is_mudata
 
 
 def modalities(mdata: Any) -> Mapping[str, Any]:
-    """The AnnData objects of a MuData by name."""
+    """The AnnData objects of a MuData, by name."""
     if mdata.axis == 1:
         raise ValueError("expected a MuData whose modalities share observations, got axis=1; make one with axis=0")
     return mdata.mod
 
 
 def matrix(raw: Any, name: str) -> Any:
-    """The values of an AnnData, which must be there and in memory."""
+    """The values X of an AnnData, which must exist and be in memory."""
     if is_mudata(raw):
-        raise ValueError(
-            f"expected an AnnData for view {name!r}, got a MuData; pass its modalities as views themselves"
-        )
+        raise ValueError(f"expected an AnnData for view {name!r}, got a MuData; pass each of its modalities as a view")
     if raw.isbacked:
         raise ValueError(
             f"expected view {name!r} in memory, got an AnnData that is backed by a file; read it without backed=True"
@@ -58,19 +42,20 @@ def with_values(raw: Any, X: Any) -> Any:
 
 
 def with_more_samples(raw: Any, X: Any, lacked: Any) -> Any:
-    """An AnnData with other values, those of more samples among them; all else is missing for these.
+    """An AnnData with other values and with more samples; of these, everything except the values is missing.
 
     Parameters
     ----------
-    X : values of the own observations and then of those it lacked
+    X : values of its own observations, and then of those it lacked
     lacked : pandas Index
+        Names of the observations that it lacked.
     """
     if not len(lacked):
         return with_values(raw, X)
     import anndata
     import pandas as pd
 
-    # without X and raw, which would be copied for nothing
+    # without X and raw, which need not be copied
     aligned = {name: dict(getattr(raw, name)) for name in ("obsm", "varm", "obsp", "varp", "layers")}
     own = anndata.AnnData(obs=raw.obs, var=raw.var, uns=deepcopy(raw.uns), **aligned)
     more = anndata.AnnData(obs=pd.DataFrame(index=lacked), var=raw.var[[]])
@@ -81,7 +66,7 @@ def with_more_samples(raw: Any, X: Any, lacked: Any) -> Any:
 
 
 def new_annotated(X: Array, sample_names: Any, feature_names: Any) -> Any:
-    """An AnnData of values and names alone."""
+    """An AnnData with values and names only."""
     import pandas as pd
     from anndata import AnnData
 
@@ -90,7 +75,7 @@ def new_annotated(X: Array, sample_names: Any, feature_names: Any) -> Any:
 
 
 def padded(X: Any, n_more: int) -> Any:
-    """The values of an AnnData, dense or sparse, with rows of zeros after them."""
+    """The values of an AnnData, dense or sparse, followed by `n_more` rows of zeros."""
     if not n_more:
         return X
     shape = (n_more, X.shape[1])
@@ -100,11 +85,11 @@ def padded(X: Any, n_more: int) -> Any:
 
 
 def with_modalities(mdata: Any, parts: Mapping[str, Any]) -> Any:
-    """A MuData of other modalities, with what the given one says of all observations and variables."""
+    """A MuData of other modalities, with the annotations of all observations and variables of the given one."""
     import mudata
 
     aligned = {name: getattr(mdata, name).copy() for name in ("obsm", "varm", "obsp", "varp", "obsmap", "varmap")}
     common = {"obs": mdata.obs.copy(), "var": mdata.var.copy(), "uns": deepcopy(mdata.uns), "axis": mdata.axis}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names and of its future, which it said of the given one already
+        warnings.simplefilter("ignore")  # about names and future changes: the user saw them for the given one
         return mudata.MuData(dict(parts), **common, **aligned)

@@ -1,7 +1,7 @@
-"""Chances of entries to go missing, where these depend on values: missing at random (MAR) and not at random (MNAR).
+"""Probabilities that entries go missing, where they depend on values: at random (MAR) and not at random (MNAR).
 
-The chance is logistic in a standardised score. Its intercept makes the expected share of missing entries of every view
-equal to the rate.
+The probability is logistic in a standardised score. Its intercept makes the expected share of missing entries of each
+view equal to the rate.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
-#: the largest chance of an entry that can stay at all; beyond it, rounding takes over
+#: the largest probability of an entry that may stay observed; above it, rounding errors matter
 CERTAIN = 1 - 1e-9
 #: change of the log-odds per standard deviation of the score
 SLOPE = 2.0
-#: share of the features of a view that drive the others under MAR
+#: share of the features of a view that the others depend on under MAR
 DRIVER_SHARE = 0.1
 
 
 def mar_chances(
     observed: Sequence[Mask], values: Sequence[Floats], rate: float, rng: np.random.Generator
 ) -> list[Floats]:
-    """Chances (n, d) per view that depend on some features, the drivers, which never go missing.
+    """Probabilities (n, d) per view that depend on some features, the drivers, which never go missing.
 
-    A tenth of the features of every view, at least one, are drivers. The score of a sample is a random combination of
-    its drivers, and the chance of its other entries grows with it.
+    A tenth of the features of each view, at least one, are drivers. The score of a sample is a random combination of
+    its drivers, and the probability of its other entries grows with the score.
 
     Parameters
     ----------
     observed, values : sequences of arrays (n, d), one per view
     rate : float
-        Expected share of the observed entries of every view outside its drivers.
+        Expected share of the observed entries of each view outside its drivers.
     """
     drivers = [_draw_drivers(mask.shape[1], rng) for mask in observed]
     free = [mask & ~driver for mask, driver in zip(observed, drivers, strict=True)]
@@ -49,13 +49,13 @@ def mar_chances(
 
 
 def mnar_chances(observed: Sequence[Mask], values: Sequence[Floats], rate: float) -> list[Floats]:
-    """Chances (n, d) per view that grow with the value itself, relative to its feature.
+    """Probabilities (n, d) per view that grow with the value itself, relative to its feature.
 
     Parameters
     ----------
     observed, values : sequences of arrays (n, d), one per view
     rate : float
-        Expected share of the observed entries of every view.
+        Expected share of the observed entries of each view.
     """
     return [_chance(_standardised(x, mask), mask, rate) for mask, x in zip(observed, values, strict=True)]
 
@@ -78,18 +78,18 @@ def _driver_score(
 
 
 def _standardised(values: Floats, observed: Mask) -> Floats:
-    """Every feature with mean 0 and variance 1 over its observed entries; 0 where missing or constant."""
+    """Each feature with mean 0 and variance 1 over its observed entries; 0 where missing or constant."""
     known = np.where(observed, values, 0.0)
     count = np.maximum(observed.sum(axis=0), 1)
     mean = known.sum(axis=0) / count
     centred = np.where(observed, known - mean, 0.0)
     scale = np.sqrt(np.einsum("ij,ij->j", centred, centred) / count)
-    varies = scale > 1e-12 * np.abs(mean)  # the mean of equal values is off by rounding, which must not be blown up
+    varies = scale > 1e-12 * np.abs(mean)  # rounding errors of the mean of equal values must not be scaled up
     return np.where(varies, centred / np.where(varies, scale, 1.0), 0.0)
 
 
 def _chance(z: Floats, weights: NDArray[Any], rate: float) -> Floats:
-    """Logistic in `z`, with the intercept that makes the mean, weighted by `weights`, equal to `rate`."""
+    """Probabilities that are logistic in `z`; their intercept makes their weighted mean equal to `rate`."""
     from scipy.optimize import brentq
     from scipy.special import expit, logit
 
@@ -98,7 +98,7 @@ def _chance(z: Floats, weights: NDArray[Any], rate: float) -> Floats:
         return np.zeros_like(z)
     rate = min(max(rate, 1 - CERTAIN), CERTAIN)
     slopes, shares = SLOPE * z[used], weights[used] / weights[used].sum()
-    # At these two intercepts every chance is below, and above, the rate; 1 more keeps the ends apart for constant z.
+    # At these two intercepts all probabilities are below, and above, the rate; the 1 separates them for constant z.
     low, high = logit(rate) - slopes.max() - 1, logit(rate) - slopes.min() + 1
     intercept = brentq(lambda b: expit(b + slopes) @ shares - rate, low, high, xtol=1e-9)
     return np.minimum(expit(intercept + SLOPE * z), CERTAIN)

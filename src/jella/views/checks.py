@@ -1,4 +1,4 @@
-"""What a fit, or a method, refuses in views; each refusal is one sentence with the way out."""
+"""What a fit, or a method, refuses in views; each message says what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jella.views.model import AnyViews
 
 
 def check_features(views: AnyViews) -> None:
-    """Refuse a feature that no sample has: nothing could be learned of it."""
+    """Refuse a feature that no sample has: nothing can be learned about it."""
     for view in views:
         counts = to_numpy(view.count_by_feature())
         never = np.flatnonzero(counts == 0)
@@ -25,7 +25,7 @@ def check_features(views: AnyViews) -> None:
 
 
 def kept_samples(views: AnyViews, on_empty: str) -> np.ndarray:
-    """Samples with something observed, (n,) booleans; `on_empty` says whether the others are an error."""
+    """Samples with an observed entry, (n,) booleans; `on_empty` says whether other samples are an error."""
     if on_empty not in ("raise", "drop"):
         raise ValueError(f"on_empty must be 'raise' or 'drop', got {on_empty!r}")
     kept = np.asarray(views.presence().any(axis=1))
@@ -38,7 +38,7 @@ def kept_samples(views: AnyViews, on_empty: str) -> np.ndarray:
 
 
 def refuse_negative(views: AnyViews, method: str) -> None:
-    """For methods whose factors are non-negative."""
+    """Refuse negative values, for methods whose factors are non-negative."""
     for view in views:
         smallest = view.smallest()
         if smallest < 0:
@@ -49,7 +49,7 @@ def refuse_negative(views: AnyViews, method: str) -> None:
 
 
 def refuse_missing_entries(views: AnyViews, method: str) -> None:
-    """For methods that weigh whole samples of a view and have no place for single missing entries."""
+    """Refuse single missing entries, for methods that give one weight to all entries of a sample in a view."""
     for view in views:
         if not view.is_rowwise:
             counts = to_numpy(view.count_by_sample())

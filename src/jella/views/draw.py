@@ -1,8 +1,8 @@
-"""Ways to draw what to hide of observed values.
+"""Random choice of observed values to hide.
 
-Three rules: a setting of missingness (`make_incomplete`), values held out as the data lack them (`HeldOut`), and the
-rule of `score`. All are made of the same two steps: samples lose one of their views, and views lose entries. A sample
-never loses its last observed value.
+Three rules: a setting of missingness (`make_incomplete`), values held out in the way the data lack them (`HeldOut`),
+and the rule of `score`. All consist of the same two steps: samples lose one of their views, and views lose entries. A
+sample never loses its last observed value.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jella.numerics.arrays import to_numpy
-from jella.numerics.rows import dense_rows
+from jella.numerics.arrays import dense_rows, to_numpy
 from jella.views.chance import CERTAIN, Floats, Mask, mar_chances, mnar_chances
 from jella.views.hide import Hidden
 from jella.views.model import View, Views
 
-#: share of the entries that `score` hides of a sample with one view
+#: share of the entries of a sample with one view that `score` hides
 SCORE_SHARE = 0.1
 
 
@@ -25,10 +24,10 @@ SCORE_SHARE = 0.1
 
 
 def draw_setting(views: Views, rate: float, setting: str, rng: np.random.Generator) -> Hidden:
-    """What a setting of missingness hides.
+    """The values that a setting of missingness hides.
 
-    A sample that would lose everything is drawn again, on condition that something stays. The counts of
-    'incomplete-view' and 'mcar' are then smaller than asked for.
+    A sample that would lose everything is drawn again, under the condition that something stays. The counts of
+    'incomplete-view' and 'mcar' are then smaller than requested.
 
     Parameters
     ----------
@@ -37,10 +36,10 @@ def draw_setting(views: Views, rate: float, setting: str, rng: np.random.Generat
     setting : {'missing-view', 'incomplete-view', 'mcar', 'mar', 'mnar'}
         - 'missing-view': round(rate * n) samples each lose one of the views they have, at random. A sample never loses
           its only view.
-        - 'incomplete-view': the same, skipped for one view; then every view loses round(rate * m) of the m entries that
+        - 'incomplete-view': the same, skipped for one view; then each view loses round(rate * m) of the m entries that
           are left.
-        - 'mcar': every view loses round(rate * m) of its m observed entries, each as likely as any other.
-        - 'mar', 'mnar': entries go missing with the chances of `mar_chances`, `mnar_chances`.
+        - 'mcar': each view loses round(rate * m) of its m observed entries, all with the same probability.
+        - 'mar', 'mnar': entries go missing with the probabilities of `mar_chances`, `mnar_chances`.
     rng : numpy.random.Generator
         Generators in the same state give the same result.
 
@@ -61,13 +60,13 @@ def draw_setting(views: Views, rate: float, setting: str, rng: np.random.Generat
 
 
 def draw_as_missing(views: Views, share: float, what: str, rng: np.random.Generator) -> Hidden:
-    """Whole views, entries or both, as the data lack values themselves; no feature loses its last observed value.
+    """Whole views, entries or both, in the way the data lack values; no feature loses its last observed value.
 
     Parameters
     ----------
     views : Views
     share : float in (0, 1)
-        Of the samples with two views or more, of the observed entries of every view, or of both.
+        Of the samples with two views or more, of the observed entries of each view, or of both.
     what : {'auto', 'views', 'entries'}
         As in `HeldOut`.
     rng : numpy.random.Generator
@@ -85,13 +84,13 @@ def draw_as_missing(views: Views, share: float, what: str, rng: np.random.Genera
     if not any(hidden.counts(views)):
         raise ValueError(
             f"expected observed values that can be hidden, got none with share={share}: samples and features "
-            "keep their last one; raise the share or pass more data"
+            "keep their last one; increase the share or pass more data"
         )
     return hidden
 
 
 def draw_for_score(views: Views, rng: np.random.Generator) -> Hidden:
-    """One view of every sample with two or more; of the others a tenth of the entries, at least one, never the last."""
+    """One view of each sample with two or more; a tenth of the entries of the others, at least one, never the last."""
     presence, several = views.presence(), _has_several(views)
     hidden = _without(views, np.where(several, _random_view(presence, rng), -1))
     alone = [np.flatnonzero(~several & presence[:, v]) for v in range(len(views))]
@@ -149,19 +148,19 @@ def _has_several(views: Views) -> np.ndarray:
 
 
 def _one_view_each(views: Views, rows: np.ndarray, rng: np.random.Generator) -> Hidden:
-    """One of the views that they have, of some samples."""
+    """For each of some samples, one of the views that it has."""
     lost = np.full(views.n_samples, -1)
     lost[rows] = _random_view(views.presence()[rows], rng)
     return _without(views, lost)
 
 
 def _random_view(presence: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Position of one of the views that a sample has, (n,)."""
+    """Position of one random view per sample, among those that it has, (n,)."""
     return np.where(presence, rng.random(presence.shape), -1.0).argmax(axis=1)
 
 
 def _without(views: Views, lost: np.ndarray) -> Hidden:
-    """What is observed of the view that each sample loses; -1 for none."""
+    """The observed values of the view that each sample loses; `lost` is its position, -1 for none."""
     return Hidden(tuple((lost == v)[:, None] & to_numpy(view.mask) for v, view in enumerate(views)))
 
 
@@ -171,7 +170,7 @@ def _without(views: Views, lost: np.ndarray) -> Hidden:
 def _and_entries(
     views: Views, hidden: Hidden, share: float, rng: np.random.Generator, chosen: Sequence[int] | None = None
 ) -> Hidden:
-    """What is hidden, and an exact share of the entries left in every view, or in the chosen ones."""
+    """The hidden values, and an exact share of the other entries of each view, or of each chosen view."""
     chosen = range(len(views)) if chosen is None else chosen
     left = hidden.left(views)
     observed = [np.broadcast_to(left[v], views[v].X.shape) for v in chosen]
@@ -203,7 +202,7 @@ def _tenth(view: View, rows: np.ndarray, rng: np.random.Generator) -> Mask:
 
 
 def _by_chance(observed: Sequence[Mask], chances: Sequence[Floats], rng: np.random.Generator) -> Hidden:
-    """Every observed entry with its own chance."""
+    """Each observed entry with its own probability."""
     drawn = [mask & (rng.random(mask.shape) < p) for mask, p in zip(observed, chances, strict=True)]
     return Hidden(tuple(_spare_samples(observed, drawn, chances, rng)))
 
@@ -231,10 +230,10 @@ def _kinds(views: Views, what: str, has_several: bool) -> tuple[bool, bool]:
 def _spare_samples(
     observed: Sequence[Mask], hidden: Sequence[Mask], chances: Sequence[Floats | float], rng: np.random.Generator
 ) -> list[Mask]:
-    """The masks with those samples drawn again that were left with nothing, on condition that something stays.
+    """The masks, where samples that would keep nothing are drawn again, under the condition that something stays.
 
-    The law is that of repeating the draw until something stays. It is drawn at once, since rates close to 1 would need
-    many repetitions: first the position of the first entry that stays, then the fate of the entries after it.
+    The distribution is that of repeated draws until something stays. Rates close to 1 would need many repetitions, so
+    it is drawn directly: first the position of the first entry that stays, then the entries after it.
     """
     had = np.logical_or.reduce([mask.any(axis=1) for mask in observed])
     has = np.logical_or.reduce([(mask & ~gone).any(axis=1) for mask, gone in zip(observed, hidden, strict=True)])
@@ -245,7 +244,7 @@ def _spare_samples(
     p = np.hstack([np.broadcast_to(chance, mask.shape)[rows] for mask, chance in zip(observed, chances, strict=True)])
     p = np.where(present, np.minimum(p, CERTAIN), 1.0)
     stays_by_now = 1 - np.cumprod(p, axis=1)
-    # A draw from (0, 1]: with 0, the first entry would stay even where it is not observed.
+    # Drawn from (0, 1]: with 0, the first entry would stay even where it is not observed.
     target = (1 - rng.random((rows.size, 1))) * stays_by_now[:, -1:]
     first = (stays_by_now >= target).argmax(axis=1)[:, None]
     position = np.arange(p.shape[1])
@@ -258,7 +257,7 @@ def _spare_samples(
 
 
 def _spare_features(view: View, where: Mask, rng: np.random.Generator) -> Mask:
-    """The mask with less hidden, so that every feature keeps an observed value: a fit needs one of each."""
+    """The mask with fewer hidden values, so that each feature keeps an observed one, which a fit needs."""
     where = where.copy()
     if where.shape[1] == 1:
         if where.any() and where[view.presence()].all():
@@ -266,7 +265,7 @@ def _spare_features(view: View, where: Mask, rng: np.random.Generator) -> Mask:
         return where
     observed = np.broadcast_to(to_numpy(view.mask), where.shape)
     for j in np.flatnonzero(observed.any(axis=0) & ~(observed & ~where).any(axis=0)):
-        if not (observed[:, j] & ~where[:, j]).any():  # an earlier feature may have spared this one
+        if not (observed[:, j] & ~where[:, j]).any():  # a row kept for an earlier feature may keep this one too
             row = rng.choice(np.flatnonzero(where[:, j]))
             lost_all = bool((where[row] == observed[row]).all())
             where[row, slice(None) if lost_all else j] = False

@@ -1,4 +1,4 @@
-"""New values for some entries of the user's own containers; all other entries stay bit for bit."""
+"""New values for some entries of the containers of users; all other entries stay the same, bit for bit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jella.numerics.arrays import Array, is_floating, like, namespace, to_numpy
 def fill(raw: Any, keep: Array, values: Array) -> Any:
     """A copy of an array with `values` where `keep`, (n, 1) or (n, d) booleans, is False.
 
-    The kind of array and its floating type stay; other types become float64.
+    The kind of array and its floating type stay; types that are not floating become float64.
     """
     if sparse.issparse(raw):
         return _fill_sparse(raw, to_numpy(keep), to_numpy(values))
@@ -27,10 +27,10 @@ def fill(raw: Any, keep: Array, values: Array) -> Any:
 
 
 def fill_frame(raw: Any, index: Any, keep: np.ndarray, values: np.ndarray) -> Any:
-    """A DataFrame on `index`, its own rows first, with `values` where `keep` is False or its own rows end.
+    """A DataFrame on `index`, its own rows first, with `values` where `keep` is False and in the rows it lacked.
 
-    Columns without a gap are not touched. Others keep a floating type, be it nullable or sparse; integers and booleans
-    become floats.
+    Columns without a gap are not changed. Others keep a floating type, also one that is nullable or sparse; integers
+    and booleans become floats.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def fill_frame(raw: Any, index: Any, keep: np.ndarray, values: np.ndarray) -> An
 
 
 def _floating(dtype: Any) -> tuple[Any, Any]:
-    """The floating type that a column with gaps gets, and the NumPy type behind it."""
+    """The floating type of a column with gaps after filling, and the corresponding NumPy type."""
     import pandas as pd
 
     if isinstance(dtype, pd.SparseDtype):
@@ -72,7 +72,7 @@ def _floating(dtype: Any) -> tuple[Any, Any]:
 
 
 def _fill_sparse(raw: Any, keep: np.ndarray, values: np.ndarray) -> Any:
-    """The rows that stay as they are stored, and the others after them, then in order: only those become dense."""
+    """`fill` for a sparse array; where whole rows are replaced, only these become dense."""
     dtype = raw.dtype if raw.dtype.kind == "f" else np.float64
     own, values = sparse.csr_array(raw, dtype=dtype), np.broadcast_to(values, raw.shape)
     if keep.shape[1] > 1:

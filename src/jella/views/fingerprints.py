@@ -1,26 +1,25 @@
-"""What a sample holds as one number: samples are recognised by it, and put into an order of their own."""
+"""One number per sample, computed from its contents: a model recognises samples by it, and sorts them by it."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import to_numpy
-from jella.numerics.rows import row_blocks
-from jella.views.model import View, Views
+from jella.numerics.arrays import row_blocks, to_numpy
+from jella.views.model import Views
 
 # odd constants and shifts that mix bits, as in the finaliser of splitmix64
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT = np.uint64(31)
-#: bytes of a block of rows; a few arrays of this size are in use at once
+#: bytes of a block of rows; a few arrays of this size are used at the same time
 BLOCK_BYTES = 2**19
 
 
 def fingerprints(views: Views) -> np.ndarray:
-    """A 64-bit number for each sample, (n,): equal where two samples have the same values and the same holes.
+    """A 64-bit number for each sample, (n,): equal where two samples have the same values and lack the same entries.
 
-    It does not depend on the container, on the floating type, on what stands under the mask, on the other samples or
-    on their order. Two different samples share a number with a chance of 2⁻⁶⁴.
+    It does not depend on the container, on the floating type, on values outside the mask, on the other samples or on
+    their order. Two different samples have the same number with a probability of 2⁻⁶⁴.
 
     >>> from jella.views.read import read_views
     >>> prints = fingerprints(read_views([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [1.0, float("nan")]]))
@@ -31,19 +30,35 @@ def fingerprints(views: Views) -> np.ndarray:
     total = np.zeros(views.n_samples, dtype=np.uint64)
     for view in views:
         value_keys, hole_keys = rng.integers(2**64, size=(2, view.n_features), dtype=np.uint64)
-        total += _of_values(view, value_keys) + _of_holes(view, hole_keys)
+        mask, blocks = to_numpy(view.mask), list(row_blocks(view.n_samples, 8 * view.n_features, BLOCK_BYTES))
+        # over values that are not zero: an observed zero is known, because it is not missing
+        if view.is_sparse:
+            X = sparse.csr_array(view.X)
+            sums = np.cumsum(_mixed(X.data, value_keys[X.indices]), dtype=np.uint64)
+            sums = np.concatenate([np.zeros(1, np.uint64), sums])
+            total += sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+        else:
+            X = to_numpy(view.X)
+            for rows in blocks:
+                total[rows] += _mixed(X[rows], value_keys).sum(axis=1, dtype=np.uint64)
+        # over features that are missing
+        if view.is_rowwise:
+            total += np.where(mask[:, 0], np.uint64(0), hole_keys.sum(dtype=np.uint64))
+        else:
+            for rows in blocks:
+                total[rows] += np.where(mask[rows], np.uint64(0), hole_keys).sum(axis=1, dtype=np.uint64)
     return total
 
 
 def content_order(prints: np.ndarray) -> np.ndarray:
-    """The samples in the order of their fingerprints, (n,): the same samples in the same order, however they came."""
+    """Positions of the samples in the order of their fingerprints, (n,): the same order, however the samples came."""
     return np.argsort(prints, kind="stable")
 
 
 def find_prints(prints: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Where each fingerprint stands among others, (m,); -1 where it does not.
+    """Position of each fingerprint among others, (m,); -1 where it is not among them.
 
-    Equal ones are found in turn: the first of them at the first place, the second at the second, and so on.
+    Equal fingerprints are found in turn: the first one at the first position, the second one at the second, and so on.
 
     >>> find_prints(np.array([7, 5, 5, 1, 5]), np.array([5, 7, 5])).tolist()
     [1, 0, 2, -1, 0]
@@ -54,25 +69,13 @@ def find_prints(prints: np.ndarray, among: np.ndarray) -> np.ndarray:
     turn = np.arange(wanted.size) - np.searchsorted(wanted, wanted, "left")
     count = last - first
     rows = np.full(prints.size, -1, dtype=np.intp)
-    there = count > 0
-    rows[asked[there]] = order[first[there] + turn[there] % count[there]]
+    found = count > 0
+    rows[asked[found]] = order[first[found] + turn[found] % count[found]]
     return rows
 
 
-def _of_values(view: View, keys: np.ndarray) -> np.ndarray:
-    """Sums over the values that are not zero; zeros are known by not being holes."""
-    if view.is_sparse:
-        X = sparse.csr_array(view.X)
-        ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(X.data, keys[X.indices]), dtype=np.uint64)])
-        return ends[X.indptr[1:]] - ends[X.indptr[:-1]]
-    X, total = to_numpy(view.X), np.empty(view.n_samples, dtype=np.uint64)
-    for rows in row_blocks(view.n_samples, 8 * view.n_features, BLOCK_BYTES):
-        total[rows] = _mixed(X[rows], keys).sum(axis=1, dtype=np.uint64)
-    return total
-
-
 def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """A number for each value at its feature; 0 for 0.0."""
+    """A number for each value, with the key of its feature; 0 for 0.0."""
     bits = np.array(values, dtype=np.float64, order="C").view(np.uint64)
     other = values != 0
     bits += keys
@@ -83,14 +86,3 @@ def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     bits ^= bits >> _SHIFT
     bits *= other
     return bits
-
-
-def _of_holes(view: View, keys: np.ndarray) -> np.ndarray:
-    """Sums over the features that are missing."""
-    mask = to_numpy(view.mask)
-    if view.is_rowwise:
-        return np.where(np.broadcast_to(mask[:, 0], (view.n_samples,)), np.uint64(0), keys.sum(dtype=np.uint64))
-    total = np.empty(view.n_samples, dtype=np.uint64)
-    for rows in row_blocks(view.n_samples, 8 * view.n_features, BLOCK_BYTES):
-        total[rows] = np.where(mask[rows], np.uint64(0), keys).sum(axis=1, dtype=np.uint64)
-    return total

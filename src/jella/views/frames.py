@@ -1,4 +1,4 @@
-"""Values on their way in, with the names they came with; DataFrames, and alignment by the names of samples."""
+"""Values of a view while it is read, with their names; DataFrames, and alignment by the names of samples."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from jella.numerics.arrays import Array
 
 @dataclass(frozen=True)
 class Frame:
-    """Values of one view on their way in, with what the user says of them."""
+    """Values of one view while it is read, with names and the mask of the user."""
 
     values: Array  # (n, d) or CSR
     index: Any = None
     columns: tuple[str, ...] | None = None
-    observed: Array | None = None  # (n, 1) or (n, d) booleans: the user's mask
+    observed: Array | None = None  # (n, 1) or (n, d) booleans: the mask of the user
     absent: np.ndarray | None = None  # (n,) samples that the frame did not have before alignment
-    first_row: int = 0  # what messages call the first row
+    first_row: int = 0  # number of the first row in messages
 
     def take_columns(self, order: Sequence[int]) -> Frame:
-        """The frame, its mask too, with its columns in another order."""
+        """The frame, and its mask, with the columns in another order."""
         columns = None if self.columns is None else tuple(self.columns[j] for j in order)
         observed = self.observed
         if observed is not None and observed.shape[1] > 1:
@@ -35,7 +35,7 @@ class Frame:
         """The frame on all samples of an index; those it does not have are absent."""
         if self.index.equals(index):
             return replace(self, absent=np.zeros(len(index), dtype=bool))
-        positions = self.index.get_indexer(index)  # -1, the last row, for a sample that is not there
+        positions = self.index.get_indexer(index)  # -1, the last row, for a sample that the frame lacks
         observed = None if self.observed is None else _take(self.observed, positions, False)
         return replace(
             self,
@@ -46,20 +46,15 @@ class Frame:
         )
 
     def locate(self, row: int, column: int) -> str:
-        """How a message calls an entry: by its names where it has them, else by its position."""
+        """The name of an entry in messages: its own names where it has them, else its position."""
         feature = int(column) if self.columns is None else repr(self.columns[column])
         sample = f"row {self.first_row + int(row)}" if self.index is None else f"sample {label(self.index, row)}"
         return f"{sample}, column {feature}"
 
 
 def label(index: Any, row: int) -> str:
-    """How a message calls a sample of an index."""
+    """The name of a sample of an index in messages."""
     return repr(index[row : row + 1].tolist()[0])
-
-
-def is_frame(raw: Any) -> bool:
-    """Whether raw is a pandas DataFrame (or walks like one), without importing pandas."""
-    return hasattr(raw, "iloc") and hasattr(raw, "columns") and hasattr(raw, "index")
 
 
 def column_names(raw: Any) -> tuple[str, ...]:
@@ -68,7 +63,7 @@ def column_names(raw: Any) -> tuple[str, ...]:
 
 
 def column_order(columns: tuple[str, ...], wanted: tuple[str, ...]) -> list[int] | None:
-    """Position of every wanted column among the columns; None where the two are not the same set of names."""
+    """Position of each wanted column among the columns; None where the two are not the same set of names."""
     if columns == wanted:
         return list(range(len(wanted)))
     position = {column: j for j, column in enumerate(columns)}
@@ -78,7 +73,7 @@ def column_order(columns: tuple[str, ...], wanted: tuple[str, ...]) -> list[int]
 
 
 def read_frame(raw: Any, name: str) -> Frame:
-    """Numbers, index and column names of a DataFrame; what is not numeric is named in the error."""
+    """Numbers, index and column names of a DataFrame; columns that are not numeric are named in the error."""
     import pandas as pd
 
     wrong = [str(c) for c, dtype in zip(raw.columns, raw.dtypes, strict=True) if not _is_number(dtype)]
@@ -101,36 +96,21 @@ def check_unique(index: Any, name: str) -> None:
 
 
 def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:
-    """Frames with an index: every view on the union of the samples. Plain arrays: equal lengths."""
-    there = [frame for frame in frames if frame is not None]
-    indexed = [frame.index is not None for frame in there]
-    if not any(indexed):
-        _check_lengths(frames, names)
-        return list(frames), None
-    if not all(indexed):
-        plain = [name for name, f in zip(names, frames, strict=True) if f is not None and f.index is None]
+    """Frames with an index, each on the union of all samples; and the union."""
+    present = [frame for frame in frames if frame is not None]
+    plain = [name for name, f in zip(names, frames, strict=True) if f is not None and f.index is None]
+    if plain:
         raise ValueError(
             f"view {plain[0]!r} has no index while others are DataFrames; pass all views as DataFrames, or none"
         )
-    union = there[0].index
-    for frame in there[1:]:
+    union = present[0].index
+    for frame in present[1:]:
         union = union.append(frame.index[~frame.index.isin(union)])
     return [None if frame is None else frame.place(union) for frame in frames], union
 
 
-def _check_lengths(frames: Sequence[Frame | None], names: Sequence[str]) -> None:
-    lengths = {name: frame.values.shape[0] for name, frame in zip(names, frames, strict=True) if frame is not None}
-    (first, n), *rest = lengths.items()
-    for name, m in rest:
-        if m != n:
-            raise ValueError(
-                f"view {name!r} has {m} samples, {first!r} has {n}; pass the missing ones as NaN rows or use "
-                "DataFrames with an index"
-            )
-
-
 def _take(values: Array, positions: np.ndarray, elsewhere: float) -> Array:
-    """Rows of the values; position -1 is a row of `elsewhere`, or an empty one of a sparse array."""
+    """Rows of the values at these positions; -1 means a row of `elsewhere`, or an empty one in a sparse array."""
     d = values.shape[1]
     if sparse.issparse(values):
         return sparse.vstack([values, sparse.csr_array((1, d), dtype=values.dtype)], format="csr")[positions]
@@ -144,5 +124,5 @@ def _is_number(dtype: Any) -> bool:
 
 
 def _numpy_dtype(dtype: Any) -> Any:
-    """The NumPy type behind a nullable or sparse column type."""
+    """The NumPy type that corresponds to a nullable or sparse column type."""
     return getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))

@@ -1,4 +1,4 @@
-"""Hidden values: what is hidden of views, and the views without it."""
+"""Hidden values: which values of views are hidden, and the views without them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import to_numpy
-from jella.numerics.rows import row_blocks
-from jella.views.annotated import is_annotated, with_values
+from jella.numerics.arrays import row_blocks, to_numpy
+from jella.views.annotated import with_values
+from jella.views.containers import collect, is_annotated, is_frame, is_single
 from jella.views.fill import fill, fill_frame
-from jella.views.frames import Frame, is_frame
-from jella.views.masks import dense_mask, sparse_mask
+from jella.views.frames import Frame
+from jella.views.masks import zero_filled
 from jella.views.model import View, Views
-from jella.views.read import is_single, split
-from jella.views.write import collect, put_back
+from jella.views.read import split
+from jella.views.write import put_back
 
-#: hidden values are compared in blocks of about this size, so that a wide sparse view is never dense as a whole
+#: bytes of the blocks in which hidden values are compared, so that a wide sparse view is never dense as a whole
 BLOCK_BYTES = 2**26
 
 
@@ -41,13 +41,13 @@ class Hidden:
 
     @classmethod
     def missing(cls, views: Views) -> Hidden:
-        """What the views lack already; a container that was read with `observed` may hold values for it."""
+        """The values that the views lack; a container that was read with `observed` may have them."""
         masks = [~to_numpy(view.mask) for view in views]
         return cls(tuple(np.broadcast_to(mask, (views.n_samples, mask.shape[1])) for mask in masks))
 
     @classmethod
     def read(cls, masks: Any, views: Views) -> Hidden:
-        """Masks in the user's container, as `masks_like` returns them, checked against the views."""
+        """The masks of a container of the user, as `masks_like` returns them, checked against the views."""
         return cls(tuple(_observed_only(where, view) for where, view in zip(_listed(masks, views), views, strict=True)))
 
     def masks_like(self, X: Any, views: Views) -> Any:
@@ -67,20 +67,20 @@ class Hidden:
         return Hidden(tuple(mine | theirs for mine, theirs in zip(self, other, strict=True)))
 
     def counts(self, views: Views) -> tuple[int, ...]:
-        """Number of hidden values of every view."""
+        """Number of hidden values of each view."""
         gone = [where & to_numpy(view.mask) for where, view in zip(self, views, strict=True)]
         return tuple(int(m.sum()) * (v.n_features // m.shape[1]) for m, v in zip(gone, views, strict=True))
 
     def left(self, views: Views) -> tuple[np.ndarray, ...]:
-        """What stays observed, (n, 1) or (n, d) booleans per view."""
+        """The values that stay observed, (n, 1) or (n, d) booleans per view."""
         return tuple(to_numpy(view.mask) & ~where for where, view in zip(self, views, strict=True))
 
     def rows(self, v: int) -> np.ndarray:
-        """Positions of the samples that lose something in a view."""
+        """Positions of the samples that lose values in a view."""
         return np.flatnonzero(self[v].any(axis=1))
 
     def blocks(self, v: int, bytes_per_row: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """These positions in blocks, each with its rows of the mask."""
+        """The positions of `rows` in blocks, each with its rows of the mask."""
         rows = self.rows(v)
         for block in row_blocks(rows.size, bytes_per_row, BLOCK_BYTES):
             yield rows[block], self[v][rows[block]]
@@ -93,21 +93,21 @@ class Hidden:
         )
 
     def apply_to(self, X: Any, views: Views) -> Any:
-        """A copy of X, which was read as these views, in its own containers, with NaN for the hidden values."""
+        """A copy of X, from which these views were read, in the same containers, with NaN for the hidden values."""
         names, raws = split(X)
         out = [_with_nan(raw, where, views.sample_names) for raw, where in zip(raws, self, strict=True)]
         return put_back(out, X, names)
 
 
 def _with_mask(view: View, left: np.ndarray) -> View:
-    X, mask = (sparse_mask if view.is_sparse else dense_mask)(Frame(view.X, observed=left), view.name)
+    X, mask = zero_filled(Frame(view.X, observed=left), view.name)
     return replace(view, X=X, mask=mask)
 
 
 def _with_nan(raw: Any, where: np.ndarray, sample_names: Any) -> Any:
     nothing = np.full((1, 1), np.nan)
     if is_annotated(raw):
-        raw = raw.copy() if raw.is_view else raw  # a view has values of a type of its own
+        raw = raw.copy() if raw.is_view else raw  # a view of AnnData has values of another type
         return with_values(raw, fill(raw.X, ~where[sample_names.get_indexer(raw.obs_names)], nothing))
     if not is_frame(raw):
         return fill(raw, ~where, nothing)
@@ -130,17 +130,17 @@ def _listed(masks: Any, views: Views) -> list[np.ndarray]:
     if len(wheres) != len(views) or not all(fits):
         raise ValueError(
             f"expected hidden to hold booleans (n, 1) or (n, d) for each of the {len(views)} views, got shapes "
-            f"{[where.shape for where in wheres]}; pass what split gave"
+            f"{[where.shape for where in wheres]}; pass the masks that split returned"
         )
     return wheres
 
 
 def _observed_only(where: np.ndarray, view: View) -> np.ndarray:
-    """The mask, which must lie where the view has values; a whole view means what was observed of it."""
+    """The mask, which must be True only where the view has values; a whole view means its observed values."""
     seen = view.presence()[:, None] if where.shape[1] == 1 else to_numpy(view.mask)
     if (where & ~seen).any():
         raise ValueError(
-            f"expected X to have the hidden values of view {view.name!r}, but it has NaN there; pass X as it was "
+            f"expected X to have the hidden values of view {view.name!r}, but some of them are NaN; pass X as it was "
             "before it was split"
         )
     return where if view.is_rowwise else where & to_numpy(view.mask)

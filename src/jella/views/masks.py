@@ -1,4 +1,4 @@
-"""From values and what the user says of them to the smallest mask, with zeros under it."""
+"""From values and the mask of the user to the smallest mask, with zeros where it is False."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, namespace, to_numpy
-from jella.views.frames import Frame, column_names, column_order, is_frame, label
+from jella.views.containers import is_frame
+from jella.views.frames import Frame, column_names, column_order, label
 
 
 def read_mask(raw: Any, frame: Frame, name: str) -> np.ndarray:
-    """A user's mask as (n, 1) or (n, d) booleans in the order of the frame; pandas masks are aligned by their names."""
+    """The mask of a user as (n, 1) or (n, d) booleans in the order of the frame; pandas masks are aligned by names."""
     mask = _plain(raw, frame, name)
     mask = mask[:, None] if mask.ndim == 1 else mask
     n, d = frame.values.shape
@@ -25,10 +26,20 @@ def read_mask(raw: Any, frame: Frame, name: str) -> np.ndarray:
     return mask.astype(bool)
 
 
-def dense_mask(frame: Frame, name: str) -> tuple[Array, Array]:
-    """Zero-filled values and their mask, (1, 1), (n, 1) or (n, d)."""
-    values = frame.values
-    xp, device = namespace(values), array_api_compat.device(values)
+def zero_filled(frame: Frame, name: str, dtype: str | None = None) -> tuple[Array, Array]:
+    """Values with zeros where nothing was observed, and the smallest mask: (1, 1), (n, 1) or (n, d).
+
+    A sparse view stays sparse where only whole samples are missing, and becomes dense otherwise.
+
+    Parameters
+    ----------
+    dtype : {'float32', 'float64'}, optional
+        Floating type of the values; their own by default.
+    """
+    if sparse.issparse(frame.values):
+        return _sparse(frame if dtype is None else replace(frame, values=frame.values.astype(dtype, copy=False)), name)
+    xp, device = namespace(frame.values), array_api_compat.device(frame.values)
+    values = frame.values if dtype is None else xp.astype(frame.values, getattr(xp, dtype), copy=False)
     missing = xp.isnan(values)
     if frame.observed is not None:
         observed = xp.broadcast_to(xp.asarray(frame.observed, device=device), values.shape)
@@ -48,31 +59,31 @@ def dense_mask(frame: Frame, name: str) -> tuple[Array, Array]:
     return values, mask
 
 
-def sparse_mask(frame: Frame, name: str) -> tuple[Array, Array]:
-    """As dense_mask; stays sparse where only whole samples are missing, else the view becomes dense."""
+def _sparse(frame: Frame, name: str) -> tuple[Array, Array]:
+    """`zero_filled` for sparse values."""
     n, d = frame.values.shape
     present = np.ones(n, dtype=bool) if frame.absent is None else ~frame.absent
     if frame.observed is not None:
         if not np.array_equal(frame.observed.all(axis=1), frame.observed.any(axis=1)):
-            return dense_mask(_dense(frame, present), name)
+            return zero_filled(_dense(frame, present), name)
         present = present & frame.observed.all(axis=1)
-    values = blank_rows(frame.values, present)
+    values = _blank_rows(frame.values, present)
     values.sum_duplicates()
     rows, nan = _row_of_entry(values), np.isnan(values.data)
     if frame.observed is not None and nan.any():
         raise ValueError(_contradiction(frame, name, rows[nan][0], values.indices[nan][0]))
     count = np.bincount(rows[nan], minlength=n)
     if np.any((count > 0) & (count < d)):
-        return dense_mask(_dense(frame, present), name)
+        return zero_filled(_dense(frame, present), name)
     infinite = np.isinf(values.data)
     if infinite.any():
         raise ValueError(_infinite(frame, name, rows[infinite][0], values.indices[infinite][0]))
     present = present & (count == 0)
-    return blank_rows(values, present), np.ones((1, 1), dtype=bool) if present.all() else present[:, None]
+    return _blank_rows(values, present), np.ones((1, 1), dtype=bool) if present.all() else present[:, None]
 
 
-def blank_rows(values: sparse.csr_array, present: np.ndarray) -> sparse.csr_array:
-    """A copy of the sparse array with the rows of absent samples emptied, whatever they held."""
+def _blank_rows(values: sparse.csr_array, present: np.ndarray) -> sparse.csr_array:
+    """A copy of the sparse array in which the rows of absent samples are empty."""
     if present.all():
         return values.copy()
     keep = present[_row_of_entry(values)]

@@ -1,10 +1,10 @@
-"""Views: the same samples in several blocks of features, each with its mask."""
+"""Views: several tables of features of the same samples, each with its mask."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -12,9 +12,11 @@ from scipy import sparse
 from jella.numerics.arrays import Array, like, namespace, sqnorm, take_rows, to_numpy
 from jella.views.frames import label
 
+T = TypeVar("T")
+
 
 class AnyView(Protocol):
-    """One view of samples that are in memory or in chunks: what is known of it beside the values."""
+    """One view of samples in memory or in chunks: all that is known of it except the values."""
 
     @property
     def name(self) -> str:
@@ -42,7 +44,7 @@ class AnyView(Protocol):
 
     @property
     def is_rowwise(self) -> bool:
-        """Whether a sample has this view wholly or not at all."""
+        """Whether each sample has either all entries of this view or none."""
 
     def count_by_feature(self) -> Array:
         """Observed entries of each feature, (d,)."""
@@ -57,7 +59,7 @@ class AnyView(Protocol):
         """Samples with at least one observed entry, (n,) booleans in NumPy."""
 
     def smallest(self) -> float:
-        """The smallest value, zero among them where something is missing."""
+        """The smallest value, where missing entries count as zero."""
 
     def eps(self) -> float:
         """Distance from one to the next number of the floating type."""
@@ -66,11 +68,11 @@ class AnyView(Protocol):
         """The view after a step that works sample by sample."""
 
     def reduce(self, function: Callable[[View], Any], combine: Callable[[Any, Any], Any] = ...) -> Any:
-        """What a function returns for the view, or for each chunk of it, combined."""
+        """The result of a function of the view; in chunks, the combined results of the chunks."""
 
 
 class AnyViews(Protocol):
-    """All views of samples that are in memory (`Views`) or in chunks: what everything after reading asks of them."""
+    """All views of samples in memory (`Views`) or in chunks: what the other rooms may use of them."""
 
     @property
     def sample_names(self) -> Any:
@@ -103,10 +105,10 @@ class AnyViews(Protocol):
         """Whether only whole views are missing."""
 
     def presence(self) -> np.ndarray:
-        """Which sample has something observed in which view, (n, V) booleans in NumPy."""
+        """Which sample has an observed entry in which view, (n, V) booleans in NumPy."""
 
     def label(self, row: int) -> str:
-        """How a message calls a sample."""
+        """The name of a sample in messages."""
 
     def take(self, rows: np.ndarray) -> AnyViews:
         """The views of some of the samples; in chunks, of those where `rows` is True."""
@@ -124,19 +126,19 @@ class AnyViews(Protocol):
         """The rows (n, width), or (n,) for width None, that a function returns sample by sample; lazy in chunks."""
 
     def gather(self, function: Callable[..., Array], *rows: Any, at_most: int | None = None) -> Array:
-        """The rows that a function returns, in memory; where samples are in chunks, evenly spread `at_most` of them."""
+        """The rows that a function returns, in memory; in chunks, at most `at_most` of them, evenly spread."""
 
     def reduce(self, function: Callable[..., Any], *rows: Any) -> Any:
-        """What a function that adds up over samples returns for the views, and for arrays with a row per sample."""
+        """The result of a function, a sum over samples, of the views and of arrays with one row per sample."""
 
     def rebuild(self, function: Callable[..., Views], *rows: Any) -> AnyViews:
-        """The views that a function makes, sample by sample, of these and of arrays with a row per sample."""
+        """The views that a function makes, sample by sample, of these and of arrays with one row per sample."""
 
     def fetch(self, rows: np.ndarray) -> Views:
         """The views of some of the samples, in memory."""
 
     def cut(self, rows: Any) -> Any:
-        """An array with a row per sample, divided as the samples are."""
+        """An array with one row per sample, in the chunks of the samples."""
 
     def whole(self, rows: Any) -> Array:
         """The opposite of `cut`."""
@@ -144,7 +146,7 @@ class AnyViews(Protocol):
     def place(self, rows: Any, positions: np.ndarray) -> Any:
         """Rows that belong to the samples at these positions, for all samples as users receive them.
 
-        A sample without a row gets NaN, or -1 where the rows are whole numbers.
+        A sample without a row gets NaN, or -1 where the rows are integers.
         """
 
     def persist(self) -> AnyViews:
@@ -155,58 +157,57 @@ class AnyViews(Protocol):
 
     @property
     def folder(self) -> Any:
-        """Where values are kept in files, or None."""
+        """The folder of files with the values, or None."""
 
     def as_given(self, rows: Any) -> Any:
-        """Rows as users receive them: an array, or a Dask array in the chunks that came."""
+        """Rows as users receive them: an array, or a Dask array in the chunks of the input."""
 
 
 @dataclass(frozen=True)
 class View:
-    """One view: values, zero where nothing was observed, and the mask that says where.
+    """One view: values, zero where nothing was observed, and a mask that is True where something was.
 
     Attributes
     ----------
     name : str
     X : array (n, d) or CSR array
-        Zero at every missing entry, so whatever stood there cannot matter.
+        Zero at each missing entry: the value that the data had in its place has no effect.
     mask : bool array (1, 1), (n, 1) or (n, d)
-        True where observed. The smallest shape that tells all: complete, samples missing, entries missing.
+        True where observed. The smallest possible shape: complete, whole samples missing, entries missing.
     feature_names : tuple of str, optional
+    n_samples : int
+        Number of samples, present or not.
+    n_features : int
+    is_sparse : bool
+        Whether the values are a SciPy sparse array.
+    is_complete : bool
+        Whether nothing is missing. The mask of a single sample without this view has the shape (1, 1) too.
+    is_rowwise : bool
+        Whether each sample has either all entries of this view or none.
     """
 
     name: str
     X: Array
     mask: Array
     feature_names: tuple[str, ...] | None = None
+    n_samples: int = field(init=False, repr=False, compare=False)
+    n_features: int = field(init=False, repr=False, compare=False)
+    is_sparse: bool = field(init=False, repr=False, compare=False)
+    is_complete: bool = field(init=False, repr=False, compare=False)
+    is_rowwise: bool = field(init=False, repr=False, compare=False)
 
-    @property
-    def n_samples(self) -> int:
-        """Number of samples, present or not."""
-        return int(self.X.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.X.shape[1])
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the values are a SciPy sparse array."""
-        return bool(sparse.issparse(self.X))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing is missing. The mask of a lone sample without this view has the shape (1, 1) too."""
-        return tuple(self.mask.shape) == (1, 1) and bool(self.mask[0, 0])
-
-    @property
-    def is_rowwise(self) -> bool:
-        """Whether a sample has this view wholly or not at all."""
-        return int(self.mask.shape[1]) == 1
+    def __post_init__(self) -> None:
+        shape = tuple(self.mask.shape)
+        vars(self).update(
+            n_samples=int(self.X.shape[0]),
+            n_features=int(self.X.shape[1]),
+            is_sparse=bool(sparse.issparse(self.X)),
+            is_complete=shape == (1, 1) and bool(self.mask[0, 0]),
+            is_rowwise=shape[1] == 1,
+        )
 
     def count_by_sample(self) -> Array:
-        """Observed entries of every sample, (n,) in the library's default integers."""
+        """Observed entries of each sample, (n,), in the default integers of the array library."""
         xp = namespace(self.mask)
         counts = xp.sum(xp.astype(self.mask, xp.int64), axis=1)
         if self.is_rowwise:
@@ -214,7 +215,7 @@ class View:
         return counts
 
     def count_by_feature(self) -> Array:
-        """Observed entries of every feature, (d,)."""
+        """Observed entries of each feature, (d,)."""
         xp = namespace(self.mask)
         counts = xp.sum(xp.astype(self.mask, xp.int64), axis=0)
         if self.is_complete:
@@ -222,7 +223,7 @@ class View:
         return xp.broadcast_to(counts, (self.n_features,))
 
     def smallest(self) -> float:
-        """The smallest value, zero among them where something is missing."""
+        """The smallest value, where missing entries count as zero."""
         return float(self.X.min()) if self.is_sparse else float(namespace(self.X).min(self.X))
 
     def eps(self) -> float:
@@ -234,7 +235,7 @@ class View:
         return step(self)
 
     def reduce(self, function: Callable[[View], Any], combine: Callable[[Any, Any], Any] | None = None) -> Any:
-        """What a function makes of the view; views in chunks combine what it makes of each."""
+        """The result of a function of the view; views in chunks combine the results of their chunks."""
         return function(self)
 
     def n_observed(self) -> int:
@@ -246,7 +247,7 @@ class View:
         return to_numpy(self.count_by_sample()) > 0
 
     def map(self, values: Callable[[Array], Array]) -> View:
-        """The same view with its values transformed and zero again where missing."""
+        """The view with a function applied to its values, and zero again where something is missing."""
         X = values(self.X)
         if not self.is_sparse and not self.is_complete:
             X = namespace(X).where(self.mask, X, 0.0)
@@ -259,17 +260,46 @@ class View:
 
     @classmethod
     def joined(cls, parts: Sequence[View]) -> View:
-        """Samples of the same view after each other, dense ones in NumPy."""
+        """The same view of several groups of samples, one group after the other; dense, in NumPy."""
         X, masks = np.concatenate([part.X for part in parts]), [part.mask for part in parts]
         return replace(parts[0], X=X, mask=joined_masks(masks, [part.n_samples for part in parts]))
 
 
 @dataclass(frozen=True)
 class Views:
-    """All views of one data set, aligned: row i is the same sample in each."""
+    """All views of one data set, aligned: row i is the same sample in each of them.
+
+    Attributes
+    ----------
+    items : tuple of View
+    sample_names : pandas Index or None
+        Where the input had one.
+    names : tuple of str
+        Names of the views.
+    n_samples : int
+    n_features : int
+        Number of features of all views together.
+    is_rowwise : bool
+        Whether only whole views are missing.
+    folder : None
+        Views in chunks may have their values in files; these have them in memory.
+    """
 
     items: tuple[View, ...]
-    sample_names: Any = None  # pandas Index where the input had one
+    sample_names: Any = None
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    n_samples: int = field(init=False, repr=False, compare=False)
+    n_features: int = field(init=False, repr=False, compare=False)
+    is_rowwise: bool = field(init=False, repr=False, compare=False)
+    folder: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        vars(self).update(
+            names=tuple(view.name for view in self.items),
+            n_samples=self.items[0].n_samples if self.items else 0,
+            n_features=sum(view.n_features for view in self.items),
+            is_rowwise=all(view.is_rowwise for view in self.items),
+        )
 
     def __iter__(self) -> Iterator[View]:
         return iter(self.items)
@@ -279,26 +309,6 @@ class Views:
 
     def __getitem__(self, position: int) -> View:
         return self.items[position]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the views."""
-        return tuple(view.name for view in self.items)
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return self.items[0].n_samples
-
-    @property
-    def n_features(self) -> int:
-        """Number of features of all views together."""
-        return sum(view.n_features for view in self.items)
-
-    @property
-    def is_rowwise(self) -> bool:
-        """Whether only whole views are missing."""
-        return all(view.is_rowwise for view in self.items)
 
     @property
     def xp(self) -> Any:
@@ -311,58 +321,30 @@ class Views:
         return self.items[0].X.dtype
 
     def presence(self) -> np.ndarray:
-        """Which sample has something observed in which view, (n, V) booleans in NumPy."""
+        """Which sample has an observed entry in which view, (n, V) booleans in NumPy."""
         return np.stack([view.presence() for view in self.items], axis=1)
 
     def sqnorm(self) -> float:
         """Sum of the squares of all observed entries."""
         return sum(sqnorm(view.X) for view in self.items)
 
-    # what views in chunks do chunk by chunk; in one piece it is one call
-
-    def map_samples(self, function: Callable[[Views], Views]) -> Views:
-        """The views after a function that works sample by sample."""
-        return function(self)
-
-    def map_rows(self, function: Callable[..., Array], width: int | None, *rows: Array, dtype: Any = None) -> Array:
-        """The rows that a function returns sample by sample."""
-        return function(self, *rows)
-
-    def gather(self, function: Callable[..., Array], *rows: Array, at_most: int | None = None) -> Array:
-        """The rows that a function returns."""
-        return function(self, *rows)
-
-    def reduce(self, function: Callable[..., Any], *rows: Array) -> Any:
-        """What a function that adds up over samples returns."""
-        return function(self, *rows)
-
-    def rebuild(self, function: Callable[..., Views], *rows: Array) -> Views:
-        """The views that a function makes, sample by sample."""
-        return function(self, *rows)
-
-    def fetch(self, rows: np.ndarray) -> Views:
-        """The views of some of the samples."""
-        return self.take(rows)
-
-    def in_order(self, order: np.ndarray) -> Views:
-        """The views with their samples in another order."""
-        return self.take(order)
+    def label(self, row: int) -> str:
+        """The name of a sample in messages: its own where it has one, else its position."""
+        return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
 
     def only(self, v: int) -> Views:
         """One of the views."""
         return replace(self, items=(self.items[v],))
 
-    def cut(self, rows: Array) -> Array:
-        """The array itself: the samples are in one piece."""
-        return rows
+    def take(self, rows: np.ndarray) -> Views:
+        """The views of some of the samples, or of all of them in another order."""
+        names = None if self.sample_names is None else self.sample_names[rows]
+        return Views(tuple(view.take(rows) for view in self.items), names)
 
-    def whole(self, rows: Array) -> Array:
-        """The array itself."""
-        return rows
-
-    def as_given(self, rows: Array) -> Array:
-        """The array itself."""
-        return rows
+    @classmethod
+    def joined(cls, parts: Sequence[Views]) -> Views:
+        """The same views of several groups of samples, one group after the other."""
+        return cls(tuple(View.joined([part[v] for part in parts]) for v in range(len(parts[0]))))
 
     def place(self, rows: Array, positions: np.ndarray) -> Array:
         """Rows that belong to the samples at these positions, for all samples; NaN, or -1, for the others."""
@@ -375,36 +357,41 @@ class Views:
         full[positions] = host
         return full if isinstance(rows, np.ndarray) else like(full, rows)
 
+    # several methods of `AnyViews` are the same for samples in memory: they differ for views in chunks only
+
+    fetch = in_order = take
+
+    def gather(self, function: Callable[..., T], *rows: Array, at_most: int | None = None) -> T:
+        """The result of a function of the views, and of arrays with one row per sample."""
+        return function(self, *rows)
+
+    map_samples = reduce = rebuild = gather
+
+    def map_rows(self, function: Callable[..., Array], width: int | None, *rows: Array, dtype: Any = None) -> Array:
+        """The rows that a function returns, sample by sample."""
+        return function(self, *rows)
+
+    def cut(self, rows: Array) -> Array:
+        """The array itself."""
+        return rows
+
+    whole = as_given = cut
+
     def persist(self) -> Views:
         """The views themselves."""
         return self
 
-    def fresh(self) -> Views:
-        """The views themselves."""
-        return self
-
-    @property
-    def folder(self) -> None:
-        """None: the values are in memory."""
-        return None
-
-    @classmethod
-    def joined(cls, parts: Sequence[Views]) -> Views:
-        """Samples of the same views after each other."""
-        return cls(tuple(View.joined([part[v] for part in parts]) for v in range(len(parts[0]))))
-
-    def take(self, rows: np.ndarray) -> Views:
-        """The views of some of the samples."""
-        names = None if self.sample_names is None else self.sample_names[rows]
-        return Views(tuple(view.take(rows) for view in self.items), names)
-
-    def label(self, row: int) -> str:
-        """How a message calls a sample: its name where it has one, else its position."""
-        return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
+    fresh = persist
 
 
 def joined_masks(masks: Sequence[np.ndarray], lengths: Sequence[int]) -> np.ndarray:
-    """Masks of samples after each other, so many each, in the smallest shape that tells all."""
+    """The mask of groups of samples, one group after the other, in the smallest possible shape.
+
+    Parameters
+    ----------
+    masks : arrays (1, 1), (n, 1) or (n, d), one per group
+    lengths : number of samples of each group
+    """
     if all(mask.shape == (1, 1) and mask[0, 0] for mask in masks):
         return masks[0]
     width = max(mask.shape[1] for mask in masks)

@@ -1,4 +1,4 @@
-"""Reading what users have (arrays, lists, dicts, DataFrames, AnnData, sparse arrays, NaN, masks) into Views, once."""
+"""From the data of users (arrays, lists, dicts, DataFrames, AnnData, sparse arrays, NaN, masks) to Views."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, is_floating, namespace
-from jella.views.annotated import is_annotated, is_mudata, matrix, modalities
-from jella.views.frames import Frame, align, check_unique, column_order, is_frame, read_frame
-from jella.views.masks import dense_mask, read_mask, sparse_mask
+from jella.views.annotated import matrix, modalities
+from jella.views.containers import is_annotated, is_chunked, is_frame, is_mudata, is_single
+from jella.views.frames import Frame, align, check_unique, column_order, read_frame
+from jella.views.masks import read_mask, zero_filled
 from jella.views.model import AnyViews, View, Views
 
 
 @dataclass(frozen=True)
 class Schema:
-    """What a fitted model knows of its views, so that new samples can be checked against it."""
+    """Names and features of the views of a fit: new samples are checked against them."""
 
     names: tuple[str, ...]
     n_features: tuple[int, ...]
@@ -39,26 +40,8 @@ class Schema:
         )
 
 
-def is_single(X: Any) -> bool:
-    """Whether X is one 2-D array rather than a collection of views."""
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and not any(_is_matrix(item) for item in X)
-    return not isinstance(X, Mapping) and not is_mudata(X) and (hasattr(X, "shape") or hasattr(X, "__array__"))
-
-
-def is_chunked(X: Any) -> bool:
-    """Whether X is, or has among its views, a Dask collection."""
-    views = X.values() if isinstance(X, Mapping) else X if isinstance(X, list | tuple) else [X]
-    return any(is_dask(view) for view in views)
-
-
-def is_dask(raw: Any) -> bool:
-    """Whether raw is a collection of Dask itself, told without importing it; what only holds one is not."""
-    return type(raw).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
 def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[Any]]:
-    """Names and raw views; with a schema, in its order and None for a view that X lacks."""
+    """Names and raw views of X; with a schema, in its order, and None for a view that X lacks."""
     X = modalities(X) if is_mudata(X) else X
     if is_single(X):
         names: tuple[str, ...] = ("view",)
@@ -72,13 +55,13 @@ def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[A
     if not raws:
         raise ValueError("expected at least one view, got none; pass a list or a dict of 2-D arrays")
     if len(set(names)) < len(names):
-        raise ValueError(f"expected a name of its own for every view, got {list(X)}, which read the same as text")
+        raise ValueError(f"expected different names for the views, got {list(X)}, which are equal as text")
     return (names, raws) if schema is None else _match(names, raws, schema, isinstance(X, Mapping))
 
 
 @singledispatch
 def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, first_row: int = 0) -> Views:
-    """Read user data into aligned, zero-filled float views with their masks.
+    """Aligned views of user data: floating-point values, zero where missing, and their masks.
 
     Parameters
     ----------
@@ -86,35 +69,35 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
         NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index, AnnData and the
         modalities of a MuData by the names of their observations.
     observed : as X, of booleans, optional
-        True where a value was observed; (n,), (n, 1) or (n, d) each, None for a view that speaks for itself. What X
-        holds elsewhere is not looked at. Masks of DataFrames are aligned by their names where they have some.
+        True where a value was observed; (n,), (n, 1) or (n, d) per view, None for a view where NaN alone marks what is
+        missing. Values of X outside the mask are ignored. Masks of DataFrames are aligned by their names where they
+        have some.
     schema : Schema, optional
-        Of a fitted model: X must have its views and features, and may lack some views altogether.
+        Of a fitted model: X must have its views and features, and may lack whole views.
     first_row : int, default=0
-        What messages call the first row, where these samples follow others.
+        Number of the first row in messages, where these samples follow others.
     """
     if is_chunked(X):
         raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
     names, raws = split(X, schema)
     masks = [None] * len(raws) if observed is None else split_observed(observed, names, is_single(X))
     frames = [_read_one(raw, mask, name, first_row) for raw, mask, name in zip(raws, masks, names, strict=True)]
-    _check_there(frames, names, lacking_allowed=schema is not None)
-    aligned, sample_names = align(frames if schema is None else _conform(frames, schema), names)
-    values = [frame.values for frame in aligned if frame is not None]
-    dtype = _common_dtype(values)
+    _check_present(frames, names, lacking_allowed=schema is not None)
+    frames = frames if schema is None else _conform(frames, schema)
+    sample_names = None
+    if any(frame is not None and frame.index is not None for frame in frames):
+        frames, sample_names = align(frames, names)
+    else:
+        _check_lengths(frames, names)
+    values = [frame.values for frame in frames if frame is not None]
+    dtype = "float32" if all(str(v.dtype).endswith("float32") for v in values) else "float64"
     items = []
-    for position, (name, frame) in enumerate(zip(names, aligned, strict=True)):
+    for position, (name, frame) in enumerate(zip(names, frames, strict=True)):
         if frame is not None:
-            items.append(_view(name, frame, dtype))
+            items.append(View(name, *zero_filled(frame, name, dtype), frame.columns))
         elif schema is not None:
             items.append(_absent(schema, position, values[0], dtype))
     return Views(tuple(items), sample_names)
-
-
-def _is_matrix(item: Any) -> bool:
-    if item is None or hasattr(item, "shape"):
-        return item is None or len(item.shape) >= 2
-    return isinstance(item, list | tuple) and len(item) > 0 and isinstance(item[0], list | tuple | np.ndarray)
 
 
 def _match(names: tuple[str, ...], raws: list[Any], schema: Schema, by_name: bool) -> tuple[tuple[str, ...], list[Any]]:
@@ -131,7 +114,7 @@ def _match(names: tuple[str, ...], raws: list[Any], schema: Schema, by_name: boo
 
 
 def split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list[Any]:
-    """One mask a view, None for a view without."""
+    """One mask per view, None for a view without one."""
     if single:
         return [observed]
     if isinstance(observed, Mapping):
@@ -160,76 +143,73 @@ def _read_one(raw: Any, mask: Any, name: str, first_row: int) -> Frame | None:
 
 
 def read_raw(raw: Any, name: str) -> Frame:
-    """The values of one view in floating point, as the user has them, with the names that they came with."""
+    """The values of one view in floating point, with the names of its samples and features where it has them."""
     if is_frame(raw):
         return read_frame(raw, name)
     if is_annotated(raw) or is_mudata(raw):
-        return Frame(_read_values(matrix(raw, name), name), raw.obs_names, tuple(map(str, raw.var_names)))
-    return Frame(_read_values(raw, name))
+        return Frame(_numbers(matrix(raw, name), name), raw.obs_names, tuple(map(str, raw.var_names)))
+    return Frame(_numbers(raw, name))
 
 
-def _read_values(raw: Any, name: str) -> Array:
-    """The numbers of an array in floating point; NaN where a masked array says that there is none."""
+def _numbers(raw: Any, name: str) -> Array:
+    """The values of an array in floating point; NaN where a masked array has no value."""
     if sparse.issparse(raw):
         if raw.dtype.kind not in "biuf":
             raise _not_real(raw.dtype, name)
-        return sparse.csr_array(raw, dtype=_float_dtype(raw.dtype))
-    if isinstance(raw, np.ma.MaskedArray):
-        plain = _numeric(raw.data, name)
-        return np.where(np.ma.getmaskarray(raw), np.asarray(np.nan, dtype=plain.dtype), plain)
+        return sparse.csr_array(raw, dtype=np.float32 if raw.dtype == np.float32 else np.float64)
     if array_api_compat.is_array_api_obj(raw) and not isinstance(raw, np.ndarray):
         xp = namespace(raw)
         if xp.isdtype(raw.dtype, "complex floating"):
             raise _not_real(raw.dtype, name)
         return raw if is_floating(raw) else xp.astype(raw, xp.float64)
+    is_masked = isinstance(raw, np.ma.MaskedArray)
     try:
-        return _numeric(np.asarray(raw), name)
+        values = np.asarray(raw.data if is_masked else raw)
     except ValueError as error:
         if "inhomogeneous" not in str(error):
             raise
         raise ValueError(f"view {name!r} must be a 2-D array, got rows of different lengths") from None
-
-
-def _numeric(values: np.ndarray, name: str) -> np.ndarray:
-    if values.dtype.kind in "biuf":
-        return values.astype(_float_dtype(values.dtype), copy=False)
+    if values.dtype.kind not in "biufO":
+        raise _not_real(values.dtype, name)
     try:
-        if values.dtype.kind != "O":
-            raise TypeError
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
+        values = values.astype(np.float32 if values.dtype == np.float32 else np.float64, copy=False)
+    except (TypeError, ValueError):  # objects that are not numbers
         raise _not_real(values.dtype, name) from None
+    return np.where(np.ma.getmaskarray(raw), np.asarray(np.nan, dtype=values.dtype), values) if is_masked else values
 
 
 def _not_real(dtype: Any, name: str) -> ValueError:
     return ValueError(f"view {name!r} must hold real numbers, got {dtype}; encode or drop what is not numeric")
 
 
-def _float_dtype(dtype: Any) -> Any:
-    return np.float32 if dtype == np.float32 else np.float64
-
-
-def _common_dtype(values: Sequence[Array]) -> str:
-    return "float32" if all(str(v.dtype).endswith("float32") for v in values) else "float64"
-
-
-def _check_there(frames: Sequence[Frame | None], names: tuple[str, ...], lacking_allowed: bool) -> None:
-    """Refuse views that are None where they must not be, come from several array libraries or have no samples."""
-    there = [frame.values for frame in frames if frame is not None]
-    if not there:
+def _check_present(frames: Sequence[Frame | None], names: tuple[str, ...], lacking_allowed: bool) -> None:
+    """Refuse views that are None where they must not be, that come from several array libraries, or without samples."""
+    present = [frame.values for frame in frames if frame is not None]
+    if not present:
         raise ValueError("expected at least one view, got only None; pass the samples of one view or more")
-    if len(there) < len(names) and not lacking_allowed:
+    if len(present) < len(names) and not lacking_allowed:
         lacking = [name for name, frame in zip(names, frames, strict=True) if frame is None]
         raise ValueError(f"view {lacking[0]!r} is None, but fit needs its features; pass its samples, or leave it out")
-    libraries = sorted({namespace(values).__name__.split(".")[-1] for values in there})
+    libraries = sorted({namespace(values).__name__.split(".")[-1] for values in present})
     if len(libraries) > 1:
         raise ValueError(f"expected views of one array library, got {' and '.join(libraries)}; convert them to one")
-    if all(values.shape[0] == 0 for values in there):
+    if all(values.shape[0] == 0 for values in present):
         raise ValueError("expected at least one sample, got views without rows")
 
 
+def _check_lengths(frames: Sequence[Frame | None], names: Sequence[str]) -> None:
+    lengths = {name: frame.values.shape[0] for name, frame in zip(names, frames, strict=True) if frame is not None}
+    (first, n), *rest = lengths.items()
+    for name, m in rest:
+        if m != n:
+            raise ValueError(
+                f"view {name!r} has {m} samples, {first!r} has {n}; pass the missing ones as NaN rows or use "
+                "DataFrames with an index"
+            )
+
+
 def _conform(frames: list[Frame | None], schema: Schema) -> list[Frame | None]:
-    """Check widths, and bring named columns into the order of the fit."""
+    """The frames with named columns in the order of the fit; other numbers of features are refused."""
     out: list[Frame | None] = []
     for frame, name, width, columns in zip(frames, schema.names, schema.n_features, schema.feature_names, strict=True):
         if frame is not None and frame.columns and columns:
@@ -245,17 +225,8 @@ def _conform(frames: list[Frame | None], schema: Schema) -> list[Frame | None]:
     return out
 
 
-def _view(name: str, frame: Frame, dtype: str) -> View:
-    if sparse.issparse(frame.values):
-        values, mask = sparse_mask(replace(frame, values=frame.values.astype(dtype, copy=False)), name)
-    else:
-        xp = namespace(frame.values)
-        values, mask = dense_mask(replace(frame, values=xp.astype(frame.values, getattr(xp, dtype), copy=False)), name)
-    return View(name, values, mask, frame.columns)
-
-
 def _absent(schema: Schema, position: int, reference: Array, dtype: str) -> View:
-    """A view that all samples lack; sparse where that is possible, so that its width costs nothing."""
+    """A view that all samples lack; sparse where that is possible, so that its width needs no memory."""
     name, columns = schema.names[position], schema.feature_names[position]
     shape = (int(reference.shape[0]), schema.n_features[position])
     if sparse.issparse(reference) or isinstance(reference, np.ndarray):

@@ -1,4 +1,4 @@
-"""Views by name that are read into `Views` once, whoever asks."""
+"""Views by name that are read into `Views` only once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from jella.views.read import Schema, read_views
 
 
 class ReadOnce(Mapping[str, Any]):
-    """A dict of views that remembers what `read_views` made of it; what it holds must not be changed.
+    """A dict of views that remembers the result of `read_views`; its arrays must not be changed.
 
-    A container like others: estimators take it, and what they complete, or hide, comes back in one.
+    It is a container like others: estimators accept it, and return completed or hidden views in the same container.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class ReadOnce(Mapping[str, Any]):
         return len(self._raws)
 
     def read(self, schema: Schema | None) -> Views:
-        """What `read_views` returns with this schema; a model that was fitted on these views has their own."""
+        """The result of `read_views` with this schema; it is read once if the schema is that of these views."""
         if None not in self._read and (schema is None or schema.names == tuple(self)):
             views = read_views(self._raws)
             self._read = {None: views, Schema.of(views, self._raws): views}

@@ -1,42 +1,42 @@
-"""Scaling from observed entries only, and the way back to the user's own units."""
+"""Scaling of views, learned from observed entries only, and the way back to the units of the user."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, like, namespace, to_numpy
-from jella.views import AnyViews, View, Views
-from jella.views.moments import feature_moments, norms_along, or_one, view_moments
+from jella.numerics.arrays import Array, like, namespace, norms_along, to_numpy
+from jella.views.model import AnyViews, View, Views
 
 #: linear kinds
 KINDS = ("sample", "feature", "standardize", "center", "none")
 ALL_KINDS = (*KINDS, "root", "auto")
-#: a non-negative view with no larger share of non-zeros among its observed entries is sparse-like
+#: a non-negative view is sparse-like if the share of non-zeros among its observed entries is at most this
 FEW = 0.2
-#: norms of missing views are predicted from those of about so many samples, where these lie in chunks
+#: where samples are in chunks, norms of missing views are predicted from those of about this many samples
 TRAINED_ON = 1_000_000
 
 
 @dataclass(frozen=True)
 class ViewScale:
-    """Learned scale of one view: root, minus center, over spread, over the sample's norm, times the root weight.
+    """Learned scale of one view: root, minus center, over spread, over the norm of the sample, times the root weight.
 
     Attributes
     ----------
     kind : str
-        Never 'auto', which is one of the others once learned.
+        Never 'auto': learning replaces it by one of the others.
     root_weight : float
     center : (d,) NumPy array or None
     spread : (d,) or (1,) NumPy array or None
     by_norm : bool
         Whether each sample is divided by its norm.
     rooted : bool
-        Whether x becomes sign(x)·sqrt(|x|) first.
+        Whether x is replaced by sign(x)·sqrt(|x|) first.
     """
 
     kind: str
@@ -48,42 +48,40 @@ class ViewScale:
 
     @classmethod
     def learn(cls, view: View, kind: str, root_weight: float) -> ViewScale:
-        """Learn the scale of one training view."""
-        kind = _resolved(view, kind)
-        if kind in ("feature", "standardize"):
-            return cls(kind, root_weight, *feature_moments(view, kind == "standardize"))
-        if kind == "center":
-            return cls(kind, root_weight, *view_moments(view))
-        if kind != "root":
-            return cls(kind, root_weight, by_norm=kind == "sample")
-        if _is_sparse_like(view):
-            return cls(kind, root_weight, by_norm=True, rooted=True)
-        return cls(kind, root_weight, *view_moments(view.through(_signed_root)), rooted=True)
+        """The scale of one view of the fit."""
+        if kind == "auto":
+            kind = "root" if view.is_sparse or view.smallest() >= 0 else "standardize"
+        scale = cls(kind, root_weight, rooted=kind == "root")
+        is_sparse_like = kind == "root" and (
+            view.is_sparse or (view.reduce(_nonzeros) <= FEW * view.n_observed() and view.smallest() >= 0)
+        )
+        if is_sparse_like or kind in ("sample", "none"):
+            return replace(scale, by_norm=kind != "none")
+        center, spread = _moments(view.through(scale.before_norms), kind)
+        return replace(scale, center=center, spread=spread)
 
     def apply(self, view: View) -> View:
-        """The view in the scale that the model works in, zero where missing."""
-        view = self.before_norms(view if self.center is None else _dense(view))
-        norms = _view_norms(view) if self.by_norm else None
+        """The view in the scale of the model, zero where missing."""
+        if self.center is not None and view.is_sparse and view.presence().any():
+            view = replace(view, X=view.X.toarray())  # it is centred; a view that all samples lack stays sparse
+        view = self.before_norms(view)
+        norms = view_norms(view) if self.by_norm else None
         if view.is_sparse:
             return self._apply_sparse(view, norms)
-        weight = self.root_weight
-
-        def values(X: Array) -> Array:
-            X = self._shrunk(X, norms)
-            return X if weight == 1.0 else X * weight
-
-        return view.map(values)
+        if self.root_weight == 1.0:
+            return view.map(lambda X: self._shrunk(X, norms))
+        return view.map(lambda X: self._shrunk(X, norms) * self.root_weight)
 
     def before_norms(self, view: View) -> View:
-        """The view as its samples' norms are measured: in root space where there is one."""
-        return _signed_root(view) if self.rooted else view
+        """The view in which the norms of samples are measured: in root space where the scale has one."""
+        return replace(view, X=_signed_root(view.X)) if self.rooted else view
 
     def forward(self, values: Array, norms: np.ndarray | None) -> Array:
-        """Values in the user's units, (n, d), in the model's scale before the view weight."""
-        return self._shrunk(_roots(values) if self.rooted else values, norms)
+        """Values in the units of the user, (n, d), in the scale of the model before the view weight."""
+        return self._shrunk(_signed_root(values) if self.rooted else values, norms)
 
     def invert(self, estimate: Array, norms: np.ndarray | None) -> Array:
-        """An estimate in the model's scale, (n, d), in the user's units."""
+        """An estimate in the scale of the model, (n, d), in the units of the user."""
         out = estimate * (1.0 / self.root_weight)
         if self.by_norm and norms is not None:
             out = out * like(norms, out)[:, None]
@@ -98,11 +96,11 @@ class ViewScale:
         X = X if self.spread is None else X / like(self.spread, X)
         if not self.by_norm or norms is None:
             return X
-        return X / like(or_one(norms), X)[:, None]
+        return X / like(np.where(norms > 0, norms, 1.0), X)[:, None]
 
     def _apply_sparse(self, view: View, norms: np.ndarray | None) -> View:
         weight = self.root_weight
-        rows = np.full(view.n_samples, weight) if norms is None else weight / or_one(norms)
+        rows = np.full(view.n_samples, weight) if norms is None else weight / np.where(norms > 0, norms, 1.0)
         columns = np.ones(view.n_features) if self.spread is None else 1.0 / self.spread
         columns = np.broadcast_to(columns, (view.n_features,))
         X = sparse.csr_array(sparse.diags_array(rows) @ view.X @ sparse.diags_array(columns))
@@ -111,26 +109,28 @@ class ViewScale:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Learned scale of every view, each of its own kind.
+    """Learned scale of each view; views may have different kinds.
 
-    'sample' divides each sample by its norm, estimated as ‖x_obs‖·sqrt(d / number observed); 'feature' divides each
-    feature by its root mean square, 'standardize' subtracts its mean and divides by its standard deviation, both
-    then by sqrt(d), so that samples have a norm near one in either; 'center' subtracts the means too, and divides the
-    whole view by one number to the same end. The view weight enters as its square root.
+    - 'sample' divides each sample by its norm, estimated as ‖x_obs‖·sqrt(d / number observed).
+    - 'feature' divides each feature by its root mean square, and by sqrt(d).
+    - 'standardize' subtracts the mean of each feature, and divides by its standard deviation and by sqrt(d).
+    - 'center' subtracts the mean of each feature, and divides the whole view by one number: its root mean square times
+      sqrt(d).
+    - 'root' takes sign(x)·sqrt(|x|) first, which makes the variance of counts, histograms and intensities more equal.
+      Then it does the same as 'center' in a dense view. In a sparse or sparse-like view it divides each sample by its
+      norm in root space. A view is sparse-like if it has no negative values and at least 80 % of its observed entries
+      are zero. The form that was learned is used for later samples too, sparse or dense.
+    - 'auto' is 'standardize' for a dense view with negative values, and 'root' for any other.
+    - 'none' changes nothing.
 
-    'root' takes sign(x)·sqrt(|x|) first, which evens out the variance of counts, histograms and intensities. Then a
-    dense view loses its feature means and is divided by one number, its root mean square times sqrt(d); in a sparse
-    or sparse-like view each sample is divided by its norm in root space. Sparse-like is a view without negative
-    values where at least 80 % of the observed entries are zero. The form that was learned holds for later samples
-    too, be they sparse or dense.
-
-    'auto' is 'standardize' for a dense view with negative values, and 'root' for any other.
+    After each kind except 'none', samples have a norm near one. A view is then multiplied by the square root of its
+    weight.
 
     Attributes
     ----------
     scales : tuple of ViewScale
     log_norms : (n, V) NumPy array or None
-        Of the training samples, NaN where a view is missing: what the norm of a missing view is predicted from. None
+        Of the samples of the fit, NaN where a view is missing: the norm of a missing view is predicted from them. None
         where no view is divided by the norms of its samples.
 
     Examples
@@ -149,24 +149,20 @@ class Scaling:
 
     @classmethod
     def learn(cls, views: AnyViews, kind: Any, weights: Any = None) -> Scaling:
-        """Learn the scale of the training views; `kind` is one for all, or a sequence or dict with one a view."""
+        """The scale of the views of a fit; `kind` is one for all views, or a sequence or dict with one per view."""
         given = zip(views, _kinds(views, kind), _root_weights(views, weights), strict=True)
         scaling = cls(tuple(ViewScale.learn(*one) for one in given))
-        norms = views.gather(scaling._log_norms, at_most=TRAINED_ON) if scaling.has_norms else None
-        return replace(scaling, log_norms=norms)
-
-    @property
-    def has_norms(self) -> bool:
-        """Whether a view is divided by the norms of its samples."""
-        return any(scale.by_norm for scale in self.scales)
+        if not any(scale.by_norm for scale in scaling.scales):
+            return scaling
+        return replace(scaling, log_norms=views.gather(scaling._log_norms, at_most=TRAINED_ON))
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kind of scaling of every view, what 'auto' chose included."""
+        """Kind of scaling of each view; for 'auto', the kind that it chose."""
         return tuple(scale.kind for scale in self.scales)
 
     def apply(self, views: AnyViews) -> Any:
-        """Views in the scale that the model works in, zero where missing."""
+        """Views in the scale of the model, zero where missing."""
         return views.map_samples(replace(self, log_norms=None)._apply)
 
     def _apply(self, views: Views) -> Views:
@@ -174,39 +170,38 @@ class Scaling:
         return replace(views, items=items)
 
     def scale_of(self, views: Views) -> np.ndarray | None:
-        """Norm of every sample in every view, (n, V): measured where present, predicted where missing.
+        """Norm of each sample in each view, (n, V): measured where present, predicted where missing.
 
-        In root space where a view has one. None where no view is divided by norms.
+        Norms are those in root space where a view has one. None where no view is divided by norms.
         """
-        return np.exp(predict_log_norms(self._log_norms(views), self.log_norms)) if self.has_norms else None
+        if not any(scale.by_norm for scale in self.scales):
+            return None
+        return np.exp(predict_log_norms(self._log_norms(views), self.log_norms))
 
     def forward(self, values: Array, v: int, norms: np.ndarray | None) -> Array:
-        """Values of view v in the user's units, (n, d), in the model's scale before view weights."""
+        """Values of view v in the units of the user, (n, d), in the scale of the model before view weights."""
         return self.scales[v].forward(values, None if norms is None else norms[:, v])
 
     def invert(self, estimate: Array, v: int, norms: np.ndarray | None) -> Array:
-        """An estimate of view v, (n, d), in the user's units."""
+        """An estimate of view v in the scale of the model, (n, d), in the units of the user."""
         return self.scales[v].invert(estimate, None if norms is None else norms[:, v])
 
     def _log_norms(self, views: Views) -> np.ndarray:
-        """Measured log norms, (n, V), NaN where unknown; of all views, for one may tell of another."""
-        rooted = tuple(scale.before_norms(view) for scale, view in zip(self.scales, views, strict=True))
-        norms = sample_norms(replace(views, items=rooted))
+        """Measured log norms, (n, V), NaN where unknown; of all views, because one may predict another."""
+        pairs = zip(self.scales, views, strict=True)
+        norms = np.stack([view_norms(scale.before_norms(view)) for scale, view in pairs], axis=1)
         return np.log(np.where(norms > 0, norms, np.nan))
 
 
-def sample_norms(views: Views) -> np.ndarray:
-    """Estimated norm of every sample in every view, (n, V); zero where nothing was observed."""
-    return np.stack([_view_norms(view) for view in views], axis=1)
-
-
 def predict_log_norms(known: np.ndarray, training: np.ndarray | None) -> np.ndarray:
-    """Fill unknown log norms from a sample's other views by least squares, else with the median of the view.
+    """Log norms, where unknown ones are predicted from other views of the sample, or are the median of the view.
+
+    The prediction is by least squares, from samples that have the same views and the missing one.
 
     Parameters
     ----------
     known : (n, V), not finite where unknown
-    training : (m, V), likewise; the samples to learn from
+    training : (m, V), not finite where unknown; the samples to learn from, by default `known`
     """
     training = known if training is None else training
     finite, learned = np.isfinite(known), np.isfinite(training)
@@ -224,47 +219,87 @@ def predict_log_norms(known: np.ndarray, training: np.ndarray | None) -> np.ndar
 
 
 def _regress(inputs: np.ndarray, outputs: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Least squares with intercept, kept within the range of the outputs it has seen."""
+    """Least squares with intercept, limited to the range of the given outputs."""
     mean, target = inputs.mean(axis=0), outputs.mean()
     slope = np.linalg.lstsq(inputs - mean, outputs - target, rcond=1e-8)[0]
     return np.clip((queries - mean) @ slope + target, outputs.min(), outputs.max())
 
 
-def _view_norms(view: View) -> np.ndarray:
+def view_norms(view: View) -> np.ndarray:
+    """Estimated norm of each sample, (n,), as if all its entries were observed; zero where none is."""
     count = np.maximum(to_numpy(view.count_by_sample()), 1)
     return norms_along(view.X, axis=1) * np.sqrt(view.n_features / count)
 
 
-def _signed_root(view: View) -> View:
-    if not view.is_sparse:
-        return replace(view, X=_roots(view.X))
-    X = view.X
-    return replace(view, X=sparse.csr_array((_roots(X.data), X.indices, X.indptr), shape=X.shape))
-
-
-def _roots(X: Array) -> Array:
-    """sign(x)·sqrt(|x|) of every entry."""
+def _signed_root(X: Array) -> Array:
+    """sign(x)·sqrt(|x|) of each entry."""
+    if sparse.issparse(X):
+        return sparse.csr_array((_signed_root(X.data), X.indices, X.indptr), shape=X.shape)
     xp = namespace(X)
     return xp.sign(X) * xp.sqrt(xp.abs(X))
 
 
-def _dense(view: View) -> View:
-    """A sparse view that is about to be centred; one that all samples lack stays as it is, zero."""
-    if not view.is_sparse or not view.presence().any():
-        return view
-    return replace(view, X=view.X.toarray())
+def _moments(view: View, kind: str) -> tuple[np.ndarray | None, np.ndarray]:
+    """Mean (d,) of each feature over its observed entries, None for 'feature', and the spread around it times sqrt(d).
+
+    The spread is (d,) for 'feature' and 'standardize', and one number, (1,), for other kinds.
+    """
+    count = np.maximum(to_numpy(view.count_by_feature()), 1)
+    center: Any = None
+    noise = np.zeros(view.n_features)
+    if kind != "feature":
+        if view.is_sparse:
+            raise ValueError(
+                f"scale='standardize' or 'center' would make the sparse view {view.name!r} dense; use 'feature' or "
+                "'sample'"
+            )
+        first = view.reduce(feature_sums) / count
+        center = first + view.reduce(partial(feature_sums, center=first)) / count  # without most of the rounding
+        # a feature that varies no more than this is constant up to rounding: dividing by its spread would add noise
+        noise = 10.0 * view.eps() * np.abs(center)
+    largest = view.reduce(partial(_largest, center=center), combine=np.maximum)
+    unit = np.where(largest > 0, largest, 1.0)  # so that no unit of the user overflows or underflows
+    norms = unit * np.sqrt(view.reduce(partial(_squares, center=center, unit=unit)))
+    if kind in ("feature", "standardize"):
+        spread = norms / np.sqrt(count)
+        return center, np.where(spread > noise, spread, 1.0) * np.sqrt(view.n_features)
+    spread = norms_along(norms[:, None], axis=0) * np.sqrt(view.n_features / max(view.n_observed(), 1))
+    if not np.any(norms > noise * np.sqrt(count)):
+        spread = norms_along(center[:, None], axis=0)
+    return center, np.where(spread > 0, spread, 1.0)
 
 
-def _resolved(view: View, kind: str) -> str:
-    if kind != "auto":
-        return kind
-    return "root" if view.is_sparse or view.smallest() >= 0 else "standardize"
+# functions of a view in memory, or of each chunk of a view in chunks
 
 
-def _is_sparse_like(view: View) -> bool:
-    if view.is_sparse:
-        return True
-    return view.reduce(_nonzeros) <= FEW * view.n_observed() and view.smallest() >= 0
+def feature_sums(view: View, center: np.ndarray | None = None) -> np.ndarray:
+    """Sum of the observed entries of each feature minus its center, (d,)."""
+    xp = namespace(view.X)
+    return to_numpy(xp.sum(_minus(view, center), axis=0, dtype=xp.float64))
+
+
+def _largest(view: View, center: np.ndarray | None) -> np.ndarray:
+    """Largest absolute value of each feature minus its center, (d,)."""
+    X = _minus(view, center)
+    if sparse.issparse(X):
+        return abs(X).max(axis=0).toarray().ravel().astype(np.float64)
+    xp = namespace(X)
+    return to_numpy(xp.max(xp.abs(X), axis=0)).astype(np.float64)
+
+
+def _squares(view: View, center: np.ndarray | None, unit: np.ndarray) -> np.ndarray:
+    """Sum of squares of each feature minus its center, divided by its unit, (d,)."""
+    X = _minus(view, center)
+    if sparse.issparse(X):
+        return np.bincount(X.indices, (X.data / unit[X.indices]) ** 2, minlength=X.shape[1])
+    xp = namespace(X)
+    relative = X / like(unit, X)
+    return to_numpy(xp.sum(relative * relative, axis=0, dtype=xp.float64))
+
+
+def _minus(view: View, center: np.ndarray | None) -> Array:
+    """Values minus the center of their feature, zero where missing."""
+    return view.X if center is None else view.map(lambda X: X - like(center, X)).X
 
 
 def _nonzeros(view: View) -> int:
@@ -272,8 +307,11 @@ def _nonzeros(view: View) -> int:
     return int(xp.sum(xp.astype(view.X != 0, xp.int64)))
 
 
+# settings
+
+
 def _kinds(views: AnyViews, kind: Any) -> list[str]:
-    """One kind a view, from one for all, a sequence or a mapping."""
+    """One kind per view, from one for all, a sequence or a mapping."""
     if isinstance(kind, Mapping):
         by_name = {str(name): one for name, one in kind.items()}
         unknown = [name for name in by_name if name not in views.names]

@@ -1,8 +1,8 @@
-"""Giving completed views back as they came: same container, names, index, order and types."""
+"""Completed views as the user gave them: same container, names, index, order and types."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -10,29 +10,20 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, namespace, to_numpy
-from jella.views.annotated import is_annotated, is_mudata, new_annotated, padded, with_modalities, with_more_samples
+from jella.views.annotated import new_annotated, padded, with_modalities, with_more_samples
+from jella.views.containers import collect, is_annotated, is_frame, is_mudata, is_single
 from jella.views.fill import fill, fill_frame, fill_sparse_rows
-from jella.views.frames import column_names, column_order, is_frame
+from jella.views.frames import column_names, column_order
 from jella.views.model import View, Views
-from jella.views.read import Schema, is_single, split
+from jella.views.read import Schema, split
 from jella.views.read_once import ReadOnce
 
-#: position of a view, rows wanted -> values
+#: position of a view, rows to estimate -> values
 Estimate: TypeAlias = Callable[[int, np.ndarray | None], Array]
 
 
-def collect(values: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
-    """One value a view in the container of X: a dict with its keys first and in its order, else a tuple or list."""
-    X = X.mod if is_mudata(X) else X
-    if isinstance(X, Mapping):
-        by_name = dict(zip(names, values, strict=True))
-        own = {key: by_name.pop(str(key)) for key in X}
-        return own | by_name
-    return tuple(values) if isinstance(X, tuple) and not is_single(X) else list(values)
-
-
 def put_back(raws: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
-    """Views of the kinds that X has, in its container."""
+    """Raw views in the container of X."""
     if is_single(X):
         return raws[0]
     views = collect(raws, X, names)
@@ -40,15 +31,15 @@ def put_back(raws: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
 
 
 def fill_in(X: Any, views: Views, estimate: Estimate, schema: Schema | None = None) -> Any:
-    """X with every missing entry replaced by its estimate, and every observed one bit for bit as it was.
+    """X with each missing entry replaced by its estimate; observed entries stay the same, bit for bit.
 
     Parameters
     ----------
-    X : the user's data, as given to read_views
+    X : the data of the user, as given to read_views
     views : Views
-        What read_views made of X; only the masks and the names are used.
+        The result of read_views; only the masks and the names are used.
     estimate : callable
-        Position of a view, and the rows wanted (None: all) -> its estimated values in the user's units.
+        Position of a view, and the rows to estimate (None: all) -> its estimated values in the units of the user.
     """
     names, raws = split(X, schema)
     new = new_annotated if any(is_annotated(raw) for raw in raws) else _new_frame
@@ -69,7 +60,10 @@ def _write_view(raw: Any, view: View, position: int, estimate: Estimate, sample_
     if sparse.issparse(raw) and view.is_rowwise:  # only the samples that lack the view are estimated
         gaps = np.flatnonzero(~np.broadcast_to(view.mask, (view.n_samples, 1))[:, 0])
         return fill_sparse_rows(raw, gaps, to_numpy(estimate(position, gaps)))
-    return _write_one(raw, view, estimate(position, None), sample_names)
+    values = estimate(position, None)
+    if raw is None:
+        return values
+    return _write_frame(raw, view, to_numpy(values), sample_names) if is_frame(raw) else fill(raw, view.mask, values)
 
 
 def _copy(raw: Any) -> Any:
@@ -78,14 +72,8 @@ def _copy(raw: Any) -> Any:
     return namespace(raw).asarray(raw, copy=True)
 
 
-def _write_one(raw: Any, view: View, values: Array, sample_names: Any) -> Any:
-    if raw is None:
-        return values
-    return _write_frame(raw, view, to_numpy(values), sample_names) if is_frame(raw) else fill(raw, view.mask, values)
-
-
 def _write_frame(raw: Any, view: View, values: np.ndarray, sample_names: Any) -> Any:
-    """The frame's own rows and columns in their order, then the samples it lacked."""
+    """The rows and columns of the frame in their order, then the samples it lacked."""
     rows, lacked = _own_and_lacked(raw.index, sample_names)
     index = raw.index
     if lacked.size:
@@ -97,7 +85,7 @@ def _write_frame(raw: Any, view: View, values: np.ndarray, sample_names: Any) ->
 
 
 def _write_annotated(raw: Any, view: View, position: int, estimate: Estimate, sample_names: Any) -> Any:
-    """The AnnData's own observations and variables in their order, then the observations it lacked."""
+    """The observations and variables of the AnnData in their order, then the observations it lacked."""
     own, lacked = _own_and_lacked(raw.obs_names, sample_names)
     order = np.concatenate([own, lacked])
     columns = np.asarray(column_order(view.feature_names or (), tuple(map(str, raw.var_names))))
@@ -113,7 +101,7 @@ def _write_annotated(raw: Any, view: View, position: int, estimate: Estimate, sa
 
 
 def _own_and_lacked(index: Any, sample_names: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of a view's samples among all, in its order; and of the others."""
+    """Positions of the samples of a view among all samples, in its order; and those of the others."""
     own = sample_names.get_indexer(index)
     return own, np.setdiff1d(np.arange(len(sample_names)), own)
 

@@ -13,8 +13,7 @@ from jella.estimators.base import BaseEmbedding, Prepared
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule, Separation, separate
 from jella.estimators.rounds import RoundsMixin
-from jella.numerics.arrays import Array, namespace, to_numpy
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import Array, namespace, row_blocks, to_numpy
 from jella.readout.base import Readout
 from jella.solve.solver import canonical_bases, split_rows
 from jella.views import AnyViews, Views, collect

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from jella.estimators.consensus.filled import Filled
 from jella.estimators.consensus.mic_steps import TINY, consensus
-from jella.numerics.arrays import Array, at_least, namespace
-from jella.numerics.rows import row_blocks
+from jella.numerics.arrays import Array, at_least, namespace, row_blocks
 from jella.readout.base import Readout
 from jella.saving.kinds import register
 from jella.views import AnyViews

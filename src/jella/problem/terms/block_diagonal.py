@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import Array, inner, like, namespace, sqnorm
+from jella.numerics.arrays import Array, cache_blocks, inner, like, namespace, row_blocks, sqnorm, target_bytes
 from jella.numerics.eigen import lowest_eigenvectors
-from jella.numerics.rows import cache_blocks, row_blocks, target_bytes
 from jella.numerics.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
 from jella.problem.terms.base import Coupling, positive
 

@@ -10,8 +10,18 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, at_least, inner, like, namespace, row_dots, take_rows, to_numpy
-from jella.numerics.rows import row_blocks, target_bytes
+from jella.numerics.arrays import (
+    Array,
+    at_least,
+    inner,
+    like,
+    namespace,
+    row_blocks,
+    row_dots,
+    take_rows,
+    target_bytes,
+    to_numpy,
+)
 from jella.numerics.sparse_arrays import has_sparse, make_csr, stored_values, to_scipy
 from jella.problem.terms.block_diagonal import BlockDiagonal, BlockState
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from jella.numerics.arrays import Array, namespace
-from jella.numerics.rows import cache_blocks
+from jella.numerics.arrays import Array, cache_blocks, namespace
 from jella.problem.terms.base import Coupling, LowRank, Operator, Term, is_folded
 from jella.solve.quadratic import Quadratic
 from jella.solve.updates.base import Update

@@ -1,0 +1,63 @@
+"""The containers of users: which one X is, and one value per view in the same kind of container.
+
+Containers are recognised by what they offer: pandas, AnnData, MuData and Dask are not imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+#: what the classes of AnnData and MuData have; asked of the class, because a DataFrame may have a column of any name
+_NAMES = ("obs_names", "var_names")
+
+
+def is_frame(raw: Any) -> bool:
+    """Whether raw is a pandas DataFrame, or offers the same."""
+    return hasattr(raw, "iloc") and hasattr(raw, "columns") and hasattr(raw, "index")
+
+
+def is_annotated(raw: Any) -> bool:
+    """Whether raw is an AnnData: one matrix X whose observations and variables have names."""
+    return all(hasattr(type(raw), names) for names in _NAMES) and hasattr(type(raw), "X")
+
+
+def is_mudata(X: Any) -> bool:
+    """Whether X is a MuData: several modalities, each with its own observations."""
+    return all(hasattr(type(X), names) for names in _NAMES) and hasattr(X, "mod")
+
+
+def is_dask(raw: Any) -> bool:
+    """Whether raw is a Dask collection itself; an object that only contains one is not."""
+    return type(raw).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def is_chunked(X: Any) -> bool:
+    """Whether X is a Dask collection, or has one among its views."""
+    views = X.values() if isinstance(X, Mapping) else X if isinstance(X, list | tuple) else [X]
+    return any(is_dask(view) for view in views)
+
+
+def is_single(X: Any) -> bool:
+    """Whether X is one 2-D array rather than a collection of views."""
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and not any(_is_matrix(item) for item in X)
+    return not isinstance(X, Mapping) and not is_mudata(X) and (hasattr(X, "shape") or hasattr(X, "__array__"))
+
+
+def collect(values: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
+    """One value per view in the container of X: a dict with the keys of X first, in their order; or a tuple or list."""
+    X = X.mod if is_mudata(X) else X
+    if isinstance(X, Mapping):
+        by_name = dict(zip(names, values, strict=True))
+        own = {key: by_name.pop(str(key)) for key in X}
+        return own | by_name
+    return tuple(values) if isinstance(X, tuple) and not is_single(X) else list(values)
+
+
+def _is_matrix(item: Any) -> bool:
+    if item is None or hasattr(item, "shape"):
+        return item is None or len(item.shape) >= 2
+    return isinstance(item, list | tuple) and len(item) > 0 and isinstance(item[0], list | tuple | np.ndarray)
