@@ -157,6 +157,7 @@ def _loop(
     callbacks: Sequence[Callback],
     record: _Record,
 ) -> tuple[Iterate, str]:
+    """The last accepted iterate, and the reason why the sweeps ended."""
     pace = relaxation.first
     floor = ROUNDING * samples.total()
     value = current.value if relaxation.judges_first else math.inf
