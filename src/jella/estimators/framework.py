@@ -100,7 +100,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             if result.stop_reason == "interrupted":
                 break
         assert best is not None
-        return best
+        return replace(best, blocks=problem.at_rest(best.blocks))
 
     def _init(self, prepared: Prepared) -> Any:
         """What the user gave to start from, its rows in the order of the fit."""

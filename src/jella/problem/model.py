@@ -112,6 +112,11 @@ class Problem:
         states = tuple(term.take_state(state, rows) for term, state in pairs)
         return replace(blocks, embedding=take_rows(blocks.embedding, rows), embedding_states=states)
 
+    def at_rest(self, blocks: Blocks) -> Blocks:
+        """The blocks in the form in which a result keeps them: states on the host."""
+        pairs = zip(self.embedding, blocks.embedding_states, strict=False)
+        return replace(blocks, embedding_states=tuple(term.at_rest(state) for term, state in pairs))
+
     def start_states(self, blocks: Blocks) -> Blocks:
         """The blocks with the states of all terms before the first sweep; blocks that have states are unchanged."""
         if len(blocks.basis_states) == len(self.basis) and len(blocks.embedding_states) == len(self.embedding):

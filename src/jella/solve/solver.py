@@ -132,8 +132,7 @@ def solve(
     current, reason = _loop(problem, plan, samples, current, relaxation, max_iter, tol, callbacks, record)
     if close and reason not in ("interrupted", "samples lost"):
         current = _close(problem, samples, current, record)
-    states = zip(problem.embedding, current.blocks.embedding_states, strict=False)
-    blocks = replace(current.blocks, embedding_states=tuple(term.at_rest(state) for term, state in states))
+    blocks = current.blocks
     keys = record.values[0] if record.values else {}
     return Result(
         blocks=blocks if order is None else problem.take_blocks(blocks, np.argsort(order)),
@@ -158,6 +157,7 @@ def _loop(
     callbacks: Sequence[Callback],
     record: _Record,
 ) -> tuple[Iterate, str]:
+    """The last accepted iterate, and the reason why the sweeps ended."""
     pace = relaxation.first
     floor = ROUNDING * samples.total()
     value = current.value if relaxation.judges_first else math.inf
