@@ -10,7 +10,7 @@ from scipy import sparse
 
 from jella.estimators.consensus.graphs import Graphs
 from jella.estimators.consensus.l1_rows import nearest_rows
-from jella.graphs.eigenvectors import components, laplacian_eigenvectors
+from jella.graphs.spectral import components, laplacian_eigenvectors
 from jella.numerics.rows import row_blocks
 
 
