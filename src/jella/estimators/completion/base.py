@@ -89,7 +89,7 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
         shared = (type(self).__name__, prepared.scaling, bases, self.on_empty, prepared.fit_samples(W))
         readout = self._make_readout(*shared)
         self.readout_ = replace(readout, penalty=penalty)
-        self.embedding_ = prepared.place(W)
+        self.embedding_ = prepared.views.place(W, prepared.rows)
         self.bases_ = collect(bases, X, self.view_names_in_)
         self.objective_ = separation.objective
         self._set_rounds(separation.residuals, separation.converged)

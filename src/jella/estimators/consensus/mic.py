@@ -183,8 +183,8 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
         embeddings = [stacked[v, :, :] for v in range(len(views))]
         target = consensus(views, embeddings)
         self.objective_[-1] = objective(views, embeddings, bases, target, self.alpha, self.beta)
-        self.embedding_ = prepared.place(target)
-        self.view_embeddings_ = collect([prepared.place(U) for U in embeddings], X, self.view_names_in_)
+        self.embedding_, *own = (prepared.views.place(U, prepared.rows) for U in (target, *embeddings))
+        self.view_embeddings_ = collect(own, X, self.view_names_in_)
         self.bases_ = collect(bases, X, self.view_names_in_)
         readout = MICReadout(
             "MIC",

@@ -145,7 +145,7 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
         if not cut.reached:
             self._warn(cut, k)
             labels = kmeans(cut.vectors, k, self.n_init, self.random_state).labels_
-        self.labels_ = prepared.place(np.asarray(labels, dtype=np.intp))
+        self.labels_ = prepared.views.place(np.asarray(labels, dtype=np.intp), prepared.rows)
 
     def _warn(self, cut: Cut, k: int) -> None:
         warnings.warn(

@@ -158,4 +158,5 @@ class IRMKMC(BaseClusterer):
         return np.asarray(self.result_.blocks.loss_state.view_weights)
 
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
-        return readout.label_by(IndicatorClusters(), prepared.scaled, W)
+        clusters = IndicatorClusters()
+        return clusters, prepared.scaled.map_rows(clusters.label, None, W, dtype=np.dtype(np.intp))

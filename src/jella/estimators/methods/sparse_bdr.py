@@ -1,4 +1,4 @@
-"""SparseBDR: block-diagonal representation on a sparse support, with its scale fixed and its settings label-free."""
+"""SparseBDR: block-diagonal representation on a sparse support, with a fixed scale and settings without labels."""
 
 from __future__ import annotations
 
@@ -152,29 +152,24 @@ class SparseBDR(BaseClusterer):
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         _, neighbours = nearest(data.views, self.n_neighbors)
         support = Support.averaging(symmetric_support(neighbour_graph(neighbours)))
-        term = SparseBlockDiagonal(support, self.n_blocks, alpha=self.alpha, beta=self.beta, gamma=self.gamma)
-        return Problem(
-            basis=(Orthonormal(),),
-            embedding=(Ridge(self.ridge), term),
-            neighbours=neighbours,
-            order=partial(sweep_order, neighbours),
-        )
+        blocks = SparseBlockDiagonal(support, self.n_blocks, alpha=self.alpha, beta=self.beta, gamma=self.gamma)
+        terms, order = (Ridge(self.ridge), blocks), partial(sweep_order, neighbours)
+        return Problem(basis=(Orthonormal(),), embedding=terms, neighbours=neighbours, order=order)
 
     @property
     def n_blocks(self) -> int:
-        """Number of groups that the block-diagonal term looks for."""
+        """The number of groups that the block-diagonal term looks for."""
         return self.n_clusters or self.n_components or DEFAULT_RANK
 
     def _learn_scaling(self, views: AnyViews) -> Scaling:
         return choose_scaling(views, self.scale, self.view_weights, self.n_blocks)
 
     def _rank(self, views: AnyViews) -> int:
-        if self.n_components is not None:
-            return super()._rank(views)
         wanted = max(COMPONENTS_PER_CLUSTER * self.n_blocks, FEWEST_COMPONENTS)
-        return min(wanted, views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, 1))
+        most = min(views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, 1))
+        return min(wanted, most) if self.n_components is None else super()._rank(views)
 
     @property
     def affinity_(self) -> Any:
-        """Affinity of the samples that were kept."""
+        """The affinity of the samples that were kept."""
         return self.result_.blocks.embedding_states[-1].affinity
