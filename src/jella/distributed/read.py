@@ -1,4 +1,4 @@
-"""From Dask arrays and DataFrames to views in chunks: the same samples in every view, chunk by chunk."""
+"""From Dask arrays and DataFrames to views in chunks; a chunk holds the same samples in all views."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from jella.views.frames import check_unique, column_names, is_frame, read_frame
 from jella.views.model import Views
 from jella.views.read import Schema, is_dask, is_single, read_views, split, split_observed
 
-#: small chunks are worked on together, up to about this many bytes
+#: small chunks are joined, up to about this many bytes per task
 WORTH_A_TASK = 2**24
-#: samples are in memory as they came and as they are scaled
+#: a fit keeps two copies of the samples: as read, and scaled
 COPIES = 2
 
 
@@ -27,11 +27,16 @@ class Source:
 
     Attributes
     ----------
-    names, widths, columns : one a view; columns are None where it has no names for its features
-    parts : one a view: a delayed array or DataFrame a chunk, or None for a view that is not there
-    masks : one a view: a delayed array of booleans a chunk, or None
-    lengths, layout : samples of every chunk, worked on and given back
-    dtype : NumPy type of all values
+    names, widths, columns : tuples, one entry per view
+        Columns are None for a view without names of features.
+    parts : tuple, one entry per view
+        A delayed array or DataFrame per chunk, or None for a view that is absent.
+    masks : tuple, one entry per view
+        A delayed array of booleans per chunk, or None.
+    lengths, layout : tuples of int
+        Number of samples of each chunk: of the chunks that tasks work on, and of those that are returned.
+    dtype : NumPy type
+        Of all values.
     sample_names : pandas Index or None
     schema : Schema or None
         Of the fitted model that the views are for.
@@ -58,7 +63,7 @@ class Source:
         return ChunkedViews(chunks, *known, sample_names=self.sample_names, source=self)
 
     def chunks(self) -> list[tuple[dict[str, Any], dict[str, Any] | None, int]]:
-        """Views and masks of every chunk by name, and the number of its first sample."""
+        """The views and masks of each chunk by name, and the position of its first sample."""
         firsts = np.cumsum([0, *self.lengths[:-1]]).tolist()
         there = [v for v, parts in enumerate(self.parts) if parts is not None]
         masked = [v for v in there if self.masks[v] is not None]
@@ -75,7 +80,7 @@ class Source:
 def read_chunked(X: Any, observed: Any = None, schema: Schema | None = None) -> ChunkedViews:
     """Views of Dask arrays (chunked alike or not) or of Dask DataFrames (aligned by their index).
 
-    For a fit (no schema) all values are looked at, to learn what is missing, and kept near for what follows. For a
+    For a fit (no schema), one pass over all values learns what is missing and keeps the values for later passes. For a
     fitted model nothing is computed yet.
     """
     views = read_source(X, observed, schema).views()
@@ -87,7 +92,7 @@ def _read(views: dict[str, Any], masks: dict[str, Any] | None, schema: Schema | 
 
 
 def read_source(X: Any, observed: Any = None, schema: Schema | None = None) -> Source:
-    """The raw views in common chunks; nothing is computed but the index of DataFrames."""
+    """The raw views in common chunks; only the index of DataFrames is computed."""
     names, raws = split(X, schema)
     masks = [None] * len(raws) if observed is None else split_observed(observed, names, is_single(X))
     _check_kinds(names, raws)
@@ -149,11 +154,11 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
     )
 
 
-def _worth_a_task(layout: tuple[int, ...], bytes_a_row: float) -> tuple[int, ...]:
-    """Lengths of neighbouring chunks put together while they are small; empty ones left out."""
+def _worth_a_task(layout: tuple[int, ...], bytes_per_row: float) -> tuple[int, ...]:
+    """The lengths of chunks after small neighbouring ones are joined and empty ones are left out."""
     lengths: list[int] = []
     for size in filter(None, layout):
-        if lengths and (lengths[-1] + size) * bytes_a_row <= WORTH_A_TASK:
+        if lengths and (lengths[-1] + size) * bytes_per_row <= WORTH_A_TASK:
             lengths[-1] += size
         else:
             lengths.append(size)
@@ -226,7 +231,7 @@ def _index(frame: Any) -> Any:
 
 
 def _indices(partitions: Sequence[list[Any] | None]) -> list[list[Any] | None]:
-    """The index of every partition of every view."""
+    """The index of each partition of each view."""
     asked = dask.delayed(_index, pure=False)
     found = iter(compute([asked(part) for parts in partitions if parts is not None for part in parts]))
     return [None if parts is None else [next(found) for _ in parts] for parts in partitions]
@@ -237,7 +242,7 @@ def _joined(indices: Sequence[Any]) -> Any:
 
 
 def _union(indices: Sequence[Any], lengths: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
-    """All samples, those of the first view first, in its chunks and further ones of their length."""
+    """All samples, those of the first view first, and lengths of chunks: those of its chunks, then equal ones."""
     union = indices[0]
     for index in indices[1:]:
         union = union.append(index[~index.isin(union)])
@@ -248,7 +253,7 @@ def _union(indices: Sequence[Any], lengths: Sequence[int]) -> tuple[Any, tuple[i
 
 
 def _aligned(parts: Sequence[Any], indices: Sequence[Any], wanted: Sequence[Any]) -> tuple[Any, ...]:
-    """Every wanted stretch of samples as a frame, rows of NaN for samples that the view lacks."""
+    """One frame per wanted group of samples, with rows of NaN for samples that the view lacks."""
     import pandas as pd
 
     whole = _joined(indices)

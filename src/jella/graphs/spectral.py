@@ -144,7 +144,8 @@ def leading_eigenvectors(graph: Graph, k: int) -> Pairs:
     root = np.sqrt(np.where(degree > 0, degree, 1.0))
     if not sparse.issparse(graph) or n <= max(DIRECT, 4 * k):
         dense = sparse.csr_array(graph).toarray() if sparse.issparse(graph) else graph
-        values, vectors = _directly(dense * (1.0 / root)[:, None] * (1.0 / root), k, "LA")
+        scaled = dense * (1.0 / root)[:, None] * (1.0 / root)
+        values, vectors = eigh(scaled, subset_by_index=[max(n - k, 0), n - 1])
         return values[::-1], vectors[:, ::-1]
     scale = sparse.diags_array(1.0 / root)
 

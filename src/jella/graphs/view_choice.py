@@ -6,11 +6,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from jella.graphs.neighbours import nearest, neighbour_graph
 from jella.graphs.spectral import modularity, spectral_labels
-from jella.views import AnyViews, Views
+from jella.views import AnyViews
 from jella.views.scaling import Scaling
 
 #: at most this many samples are compared
@@ -62,7 +61,10 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
         both = np.flatnonzero(presence[:, u] & presence[:, v])
         if both.size < FEWEST:
             continue
-        graphs = [{kind: _neighbours(scaled[w][kind].take(both)) for kind in kinds[w]} for w in (u, v)]
+        graphs = [
+            {kind: neighbour_graph(nearest(scaled[w][kind].take(both), NEIGHBOURS)[1]) for kind in kinds[w]}
+            for w in (u, v)
+        ]
         for a, first in graphs[0].items():
             for b, second in graphs[1].items():
                 share = float((first * second).sum()) / first.sum()
@@ -86,7 +88,7 @@ def clarity_weights(views: AnyViews, n_clusters: int) -> np.ndarray:
         rows = np.flatnonzero(view.presence())
         some = views.fetch(rows[_sample(rows.size)]).only(v)
         if some.n_samples > max(n_clusters, 2):
-            directed = _neighbours(some)
+            directed = neighbour_graph(nearest(some, NEIGHBOURS)[1])
             graph = directed + directed.T
             clarity[v] = modularity(graph, spectral_labels(graph, n_clusters, n_init=3, random_state=0))
     clarity = np.clip(clarity, 0.02, 0.98)
@@ -101,10 +103,6 @@ def _best(shares: dict[str, list[float]]) -> str:
         return first
     best = max(shares, key=lambda kind: np.mean(shares[kind]))
     return best if np.mean(shares[best]) > MARGIN * np.mean(shares[first]) else first
-
-
-def _neighbours(view: Views) -> sparse.csr_array:
-    return neighbour_graph(nearest(view, NEIGHBOURS)[1])
 
 
 def _sample(n: int) -> np.ndarray:
