@@ -62,7 +62,7 @@ class SparseBDR(BaseClusterer):
     n_init : int, default=10
         Starts of k-means in the spectral clustering, and of the fit where init='random'.
     max_iter : int, default=20
-        Most sweeps; few are meant, since they refine a completion from neighbours.
+        Maximum number of sweeps; few are meant, since they refine a completion from neighbours.
     tol : float, default=1e-4
         The fit ends when a sweep lowers the objective by less than this share.
     warm_start : bool, default=False
@@ -70,7 +70,7 @@ class SparseBDR(BaseClusterer):
     on_empty : {'raise', 'drop'}, default='raise'
         A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
     callback : callable or sequence of callables, optional
-        Called with a `jella.Progress` after every accepted sweep; a true value ends the fit.
+        Called with a `jella.Progress` after each accepted sweep; a true value ends the fit.
     random_state : int, RandomState or Generator, optional
         Seed of random starts, of the labels, and of the values that `score` hides.
 
