@@ -65,11 +65,11 @@ class Source:
     def chunks(self) -> list[tuple[dict[str, Any], dict[str, Any] | None, int]]:
         """The views and masks of each chunk by name, and the position of its first sample."""
         firsts = np.cumsum([0, *self.lengths[:-1]]).tolist()
-        there = [v for v, parts in enumerate(self.parts) if parts is not None]
-        masked = [v for v in there if self.masks[v] is not None]
+        present = [v for v, parts in enumerate(self.parts) if parts is not None]
+        masked = [v for v in present if self.masks[v] is not None]
         return [
             (
-                {self.names[v]: self.parts[v][number] for v in there},  # type: ignore[index]
+                {self.names[v]: self.parts[v][number] for v in present},  # type: ignore[index]
                 {self.names[v]: self.masks[v][number] for v in masked} or None,  # type: ignore[index]
                 first,
             )
@@ -102,8 +102,8 @@ def read_source(X: Any, observed: Any = None, schema: Schema | None = None) -> S
 
 
 def _check_kinds(names: Sequence[str], raws: Sequence[Any]) -> None:
-    there = [(name, raw) for name, raw in zip(names, raws, strict=True) if raw is not None]
-    for name, raw in there:
+    present = [(name, raw) for name, raw in zip(names, raws, strict=True) if raw is not None]
+    for name, raw in present:
         if isinstance(raw, list | tuple):
             raise ValueError("expected 2-D Dask arrays (samples x features), got a list of 1-D ones; reshape them")
         if not is_dask(raw):
@@ -111,8 +111,8 @@ def _check_kinds(names: Sequence[str], raws: Sequence[Any]) -> None:
                 f"expected all views as Dask collections, got {type(raw).__name__} for view {name!r}; pass all views "
                 "as Dask arrays or DataFrames, or none"
             )
-    plain = [name for name, raw in there if not is_frame(raw)]
-    if plain and len(plain) < len(there):
+    plain = [name for name, raw in present if not is_frame(raw)]
+    if plain and len(plain) < len(present):
         raise ValueError(
             f"view {plain[0]!r} has no index while others are DataFrames; pass all views as DataFrames, or none"
         )
@@ -124,8 +124,8 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
             raise ValueError(f"view {name!r} must be a 2-D array (samples x features), got {raw.ndim} dimension(s)")
         if raw is not None and any(np.isnan(size) for sizes in raw.chunks for size in sizes):
             raise ValueError(f"view {name!r} has chunks of unknown length; call its compute_chunk_sizes() first")
-    there = [raw for raw in raws if raw is not None]
-    layout = tuple(int(size) for size in there[0].chunks[0])
+    present = [raw for raw in raws if raw is not None]
+    layout = tuple(int(size) for size in present[0].chunks[0])
     if sum(layout) == 0:
         raise ValueError("expected at least one sample, got views without rows")
     for name, raw in zip(names, raws, strict=True):
@@ -135,7 +135,7 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
                 f"view {name!r} has {raw.shape[0]} samples, {first!r} has {sum(layout)}; pass the missing ones as NaN "
                 "rows or use DataFrames with an index"
             )
-    lengths = _worth_a_task(layout, sum(raw.shape[1] * raw.dtype.itemsize for raw in there))
+    lengths = _worth_a_task(layout, sum(raw.shape[1] * raw.dtype.itemsize for raw in present))
     widths = tuple(
         int(raw.shape[1]) if raw is not None else schema.n_features[v] if schema else 0 for v, raw in enumerate(raws)
     )
@@ -150,7 +150,7 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
         ),
         lengths,
         layout,
-        _common_dtype([raw.dtype for raw in there]),
+        _common_dtype([raw.dtype for raw in present]),
     )
 
 

@@ -96,7 +96,7 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
 
 
 def as_one_matrix(views: Views) -> tuple[Array, Array]:
-    """The dense values (n, d) of all views in float64, zero where not observed, and the mask (n, d) of observed ones."""
+    """The dense values (n, d) of all views in float64, zero where not observed, and the mask (n, d)."""
     xp = views.xp
     values = [view.X.toarray() if view.is_sparse else view.X for view in views]
     masks = [xp.broadcast_to(view.mask, (view.n_samples, view.n_features)) for view in views]
