@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.neighbors import kneighbors_graph
 
-from jella.graphs import eigenvectors
-from jella.graphs.eigenvectors import components, laplacian_eigenvectors, leading_eigenvectors
+from jella.graphs import spectral
+from jella.graphs.spectral import components, laplacian_eigenvectors, leading_eigenvectors
 
 K = 4
 by_size = pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def assert_same_space(found, vectors):
 @by_way
 @by_size
 def test_lowest_of_the_laplacian(rng, sizes, direct, monkeypatch):
-    monkeypatch.setattr(eigenvectors, "DIRECT", direct)
+    monkeypatch.setattr(spectral, "DIRECT", direct)
     S = graph_of(rng, sizes)
     found, F = laplacian_eigenvectors(S, K)
     W = halves(S)
@@ -54,8 +54,8 @@ def test_lowest_of_the_laplacian(rng, sizes, direct, monkeypatch):
 @by_way
 @by_size
 def test_leading_ones_of_the_normalised_graph(rng, sizes, direct, monkeypatch):
-    monkeypatch.setattr(eigenvectors, "DIRECT", direct)
-    monkeypatch.setattr(eigenvectors, "EIGEN_TOL", 1e-12)
+    monkeypatch.setattr(spectral, "DIRECT", direct)
+    monkeypatch.setattr(spectral, "EIGEN_TOL", 1e-12)
     W = halves(graph_of(rng, sizes))
     found, F = leading_eigenvectors(sparse.csr_array(W), K)
     root = 1.0 / np.sqrt(W.sum(axis=1))
@@ -81,8 +81,8 @@ def test_without_convergence_all_digits_still_come(rng, monkeypatch):
     def gives_up(*args, **options):
         raise ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
 
-    monkeypatch.setattr(eigenvectors, "DIRECT", 0)
-    monkeypatch.setattr(eigenvectors, "eigsh", gives_up)
+    monkeypatch.setattr(spectral, "DIRECT", 0)
+    monkeypatch.setattr(spectral, "eigsh", gives_up)
     again, G = laplacian_eigenvectors(S, K)
     np.testing.assert_allclose(again, values, atol=1e-12)
     assert_same_space(G, F)
@@ -91,7 +91,7 @@ def test_without_convergence_all_digits_still_come(rng, monkeypatch):
 def test_without_convergence_a_second_try_asks_for_less(rng, monkeypatch):
     W = sparse.csr_array(halves(graph_of(rng, (300,))))
     values, _ = leading_eigenvectors(W, K)
-    eigsh, asked = eigenvectors.eigsh, []
+    eigsh, asked = spectral.eigsh, []
 
     def gives_up_once(*args, **options):
         asked.append(options["tol"])
@@ -99,8 +99,8 @@ def test_without_convergence_a_second_try_asks_for_less(rng, monkeypatch):
             raise ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
         return eigsh(*args, **options)
 
-    monkeypatch.setattr(eigenvectors, "DIRECT", 0)
-    monkeypatch.setattr(eigenvectors, "eigsh", gives_up_once)
+    monkeypatch.setattr(spectral, "DIRECT", 0)
+    monkeypatch.setattr(spectral, "eigsh", gives_up_once)
     again, _ = leading_eigenvectors(W, K)
     np.testing.assert_allclose(again, values, atol=1e-2)
     assert len(asked) == 2

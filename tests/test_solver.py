@@ -264,7 +264,7 @@ def test_warm_start_goes_on():
     first = model.objective_
     model.fit(views)
     assert model.objective_[0] <= first[-1]
-    with pytest.raises(ValueError, match="warm_start=True goes on from blocks of shapes"):
+    with pytest.raises(ValueError, match="warm_start=True continues from blocks of shapes"):
         model.fit([X[:30] for X in views])
 
 

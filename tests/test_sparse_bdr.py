@@ -12,10 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from test_block_diagonal import K, grouped
 
 import jella
-from jella.graphs.eigenvectors import leading_eigenvectors
 from jella.graphs.lending import _in_turn, lent_embedding, lent_residual
 from jella.graphs.neighbours import nearest, neighbour_graph, symmetric_support
-from jella.graphs.spectral import choose_n_clusters, modularity, spectral_labels
+from jella.graphs.spectral import choose_n_clusters, leading_eigenvectors, modularity, spectral_labels
 from jella.graphs.view_choice import choose_kinds, clarity_weights
 from jella.numerics.kmeans import unit_rows
 from jella.problem.model import Problem
@@ -207,7 +206,7 @@ def test_iterative_eigenvectors_are_the_direct_ones(monkeypatch):
     directed = neighbour_graph(nearest(read_views(views), 8)[1])
     graph = sparse.csr_array(directed + directed.T)
     values, vectors = leading_eigenvectors(graph, 4)
-    monkeypatch.setattr("jella.graphs.eigenvectors.DIRECT", 0)
+    monkeypatch.setattr("jella.graphs.spectral.DIRECT", 0)
     few, found = leading_eigenvectors(graph, 4)
     np.testing.assert_allclose(few, values, atol=1e-4)
     same_span = np.linalg.svd(found[:, :3].T @ vectors[:, :3], compute_uv=False)

@@ -1,6 +1,7 @@
-"""Samples in chunks, on the workers of Dask: the same steps as in memory, chunk by chunk, and sums over chunks.
+"""Samples in chunks, on the workers of Dask: the same steps as in memory, for each chunk, and sums over chunks.
 
-Importing this room registers what views in chunks do differently; it is imported when the first such views are read.
+Importing this package registers the functions that differ for views in chunks. It is imported when the first such views
+are read.
 """
 
 from jella.distributed import completion, lending, neighbours, samples, start

@@ -1,4 +1,4 @@
-"""An array with a row per sample, in chunks that stay where they were computed."""
+"""An array with one row per sample, in chunks that stay on the workers that computed them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class ByChunk:
     width : int or None
     dtype : NumPy type
     step, made_from : function and tuple of ByChunk, optional
-        What the parts are when they are computed: a function of the views' chunk and of other rows. Known, so that who
-        needs the views' chunk too can do both at once.
+        How the parts are computed: a function of the chunk of the views and of other rows. A task that needs the chunk
+        for something else can then compute both at once.
     """
 
     parts: tuple[Any, ...]
@@ -39,7 +39,7 @@ class ByChunk:
 
     @classmethod
     def cut(cls, rows: Any, lengths: tuple[int, ...]) -> ByChunk:
-        """A NumPy or Dask array (n, width) in chunks of these lengths."""
+        """A NumPy or Dask array (n, width), in chunks of these lengths."""
         import dask.array as da
 
         whole = rows if isinstance(rows, da.Array) else da.from_array(rows, chunks=(lengths, -1), name=False)
@@ -52,18 +52,18 @@ class ByChunk:
         return (sum(self.lengths),) if self.width is None else (sum(self.lengths), self.width)
 
     def map(self, function: Callable[..., np.ndarray], *shared: Any) -> ByChunk:
-        """A function of rows and shared values, chunk by chunk; the rows that it gives are as wide."""
+        """The rows that a function of rows and shared values returns for each chunk; their width does not change."""
         step = dask.delayed(function, pure=False)
         parts = tuple(step(part, *shared) for part in self.parts)
         return ByChunk(parts, self.lengths, self.width, self.dtype)
 
     def sum(self, function: Callable[[np.ndarray], Any]) -> Any:
-        """The sum over chunks of what a function makes of each."""
+        """The sum over chunks of what a function returns for each."""
         step = dask.delayed(function, pure=False)
         return compute([added([step(part) for part in self.parts], partial(reduce, operator.add))])[0]
 
     def some(self, at_most: int) -> np.ndarray:
-        """Rows of about `at_most` samples at most, evenly spread, in memory."""
+        """The rows of at most about `at_most` samples, evenly spread, in the client's memory."""
         every = -(-self.shape[0] // at_most)
         return self.map(_every, every).whole()
 
@@ -71,7 +71,7 @@ class ByChunk:
         return self.map(np.divide, divisors)
 
     def whole(self) -> np.ndarray:
-        """All rows, in memory."""
+        """All rows, in the client's memory."""
         return np.concatenate(compute(self.parts))
 
     def lazy(self, layout: tuple[int, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Completed views of samples in chunks: lazy collections, in the chunks that came."""
+"""Completed views of samples in chunks: lazy collections, in the chunks that the user passed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from jella.views.write import put_back
 
 @complete_views.register
 def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema) -> Any:
-    """As in memory, when it is asked for. DataFrames come back on all samples, with floating columns."""
+    """As in memory, but lazy. DataFrames are returned with all samples and floating columns."""
     source: Source = views.source
     chunks = _by_readout(readout, source) if readout.in_memory else _with_donors(readout, views, source)
     _, raws = split(X, schema)
@@ -43,7 +43,7 @@ def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema) -> Any:
 
 
 def _by_readout(readout: Readout, source: Source) -> tuple[Any, ...]:
-    """Chunks that the readout, sent to each worker, completes."""
+    """Chunks that workers complete with the readout, which is sent to them."""
     light, call = as_is(readout), dask.delayed(_complete, pure=False)
     return tuple(call(light, views, masks, source.schema) for views, masks, _ in source.chunks())
 
@@ -53,7 +53,7 @@ def _complete(readout: Readout, X: dict[str, Any], masks: Any, schema: Schema) -
 
 
 def _with_donors(readout: Any, views: ChunkedViews, source: Source) -> tuple[Any, ...]:
-    """Chunks completed with values of the fit: donors are found now, what they give is fetched when asked for."""
+    """Chunks completed with residuals of the fit: neighbours are found now, their values are fetched when needed."""
     W = readout.embed(views)
     lacking = views.gather(lacks_something)
     near = sparse.csr_array(sparse.diags_array(lacking.astype(W.dtype)) @ readout.neighbours_of(W))

@@ -1,4 +1,4 @@
-"""Functions of samples out of several chunks, which are fetched to the worker that needs them."""
+"""Functions of samples from several chunks, which are fetched to the worker that needs them."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 import dask
 import numpy as np
 
-from jella.distributed.scheduler import added, bytes_a_task, compute, n_threads
+from jella.distributed.scheduler import added, bytes_per_task, compute, n_threads
 from jella.distributed.store import Stored, opened
 from jella.distributed.views import ChunkedViews, as_is
 
-#: requests that every thread has in one pass: of chunks in files, where no more than one is in memory, of chunks in
-#: memory, and of those that are read again in every pass
+#: requests per thread in one pass: for chunks in files, of which at most one is in memory, for chunks in memory, and
+#: for chunks that each pass reads again
 IN_FILES, IN_MEMORY, READ_AGAIN = 16, 2, 1
 
 
 @dataclass(frozen=True)
 class Request:
-    """Samples that a function works on together.
+    """Samples that a function needs together.
 
     Attributes
     ----------
     rows : tuple of int arrays
-        Positions of samples, ascending; one array for each of the sources that they come from.
+        Positions of samples, ascending; one array per source that they come from.
     values : tuple
-        What the function is given after them.
+        Further arguments of the function.
     """
 
     rows: tuple[np.ndarray, ...]
@@ -41,10 +41,10 @@ def worked_on(
     requests: Sequence[Request],
     combine: Callable[[Any, Any], Any] | None = None,
 ) -> Iterator[Any]:
-    """What a function makes of the samples of every request, in order; with `combine` one value for several of them.
+    """What a function returns for the samples of each request, in order; with `combine`, one value for several.
 
-    A few requests at a time, so that memory holds no more than their samples. Where chunks are not kept every such pass
-    reads them again.
+    A few requests are worked on at a time, so that memory holds only their samples. If chunks are not kept, each such
+    pass reads them again.
     """
     at_once = n_threads() * min(_at_once(source) for source in sources)
     for first in range(0, len(requests), at_once):
@@ -70,20 +70,20 @@ def _work(function: Callable[..., Any], *fetched: Any, values: tuple[Any, ...]) 
 
 
 def most_rows(views: ChunkedViews, copies: int) -> int:
-    """Samples that a task may hold that has so many copies of them at the same time."""
-    bytes_a_row = views.n_features * (np.dtype(views.dtype).itemsize + 1)
-    return max(int(bytes_a_task() / (copies * bytes_a_row)), 2)
+    """The number of samples that a task may hold if it has this many copies of them at the same time."""
+    bytes_per_row = views.n_features * (np.dtype(views.dtype).itemsize + 1)
+    return max(int(bytes_per_task() / (copies * bytes_per_row)), 2)
 
 
 def stretches(order: np.ndarray, needed: np.ndarray, most: int, n_parts: int = 1) -> Iterator[np.ndarray]:
-    """Pieces of an order of samples, each ascending, that with the samples they need are at most so many.
+    """Pieces of an order of samples, each ascending; a piece and the samples it needs are at most `most` samples.
 
     Parameters
     ----------
     needed : int array (n, q)
-        Samples that each needs, -1 for none.
+        The samples that each sample needs, -1 for none.
     n_parts : int
-        Pieces at least.
+        The smallest number of pieces.
     """
     for part in np.array_split(order, max(-(-4 * order.size // most), n_parts)):
         left = [part]
@@ -96,6 +96,6 @@ def stretches(order: np.ndarray, needed: np.ndarray, most: int, n_parts: int = 1
 
 
 def named(indices: np.ndarray) -> np.ndarray:
-    """The samples that indices name, ascending, -1 for none; at least one, so that there is something to fetch."""
+    """The samples among indices, ascending, without -1; at least one, so that there is something to fetch."""
     found = np.unique(indices[indices >= 0])
     return found if found.size else np.zeros(1, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""What neighbours lend samples in chunks: the functions of memory, on the samples that need each other."""
+"""Values and residuals from donors of samples in chunks: workers fetch donors and use the functions for memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jella.graphs.lending import lent_embedding, lent_entries, lent_residual, le
 from jella.solve.start import NeighbourFilled
 from jella.views.model import Views
 
-#: copies of the samples that tasks have at the same time
+#: copies of its samples that a task has at the same time
 LENDING, FILLING = 4, 6
 
 
@@ -48,7 +48,7 @@ def _(
 
 
 def _products(bases: Sequence[np.ndarray], which: Sequence[int], views: Views) -> np.ndarray:
-    """What every sample has of each component in some views, (n, views, r)."""
+    """The products of some views with their bases, (n, views, r)."""
     return np.stack([product(views[v], bases[v]) for v in which], axis=1)
 
 
@@ -82,7 +82,7 @@ def _lent_parts(
 
 @lent_residual.register
 def _(view: ChunkedView, W: np.ndarray, neighbours: sparse.csr_array, U: np.ndarray) -> np.ndarray:
-    """As in memory; the samples asked for are in memory."""
+    """As in memory; the m samples that receive residuals are on the client."""
     lenders, most = view.owner.only(view.position), most_rows(view.owner, LENDING)
     owns = np.array_split(np.arange(neighbours.shape[0]), max(-(-2 * neighbours.nnz // most), 1))
     requests = []
@@ -98,7 +98,7 @@ def _residual(views: Views, W: np.ndarray, neighbours: sparse.csr_array, U: np.n
 
 
 def filled_gram(views: ChunkedViews, graph: sparse.csr_array, means: Sequence[np.ndarray]) -> np.ndarray:
-    """FᵀF of the views filled from neighbours, F (n, Σ d_v)."""
+    """FᵀF, where F (n, Σ d_v) are the views imputed from neighbours."""
     _, requests = _to_fill(views, graph)
     sums = worked_on(partial(_gram_of_filled, means), [views], requests, combine=operator.add)
     return sum(sums, start=views.reduce(_gram_of_complete))
@@ -107,16 +107,16 @@ def filled_gram(views: ChunkedViews, graph: sparse.csr_array, means: Sequence[np
 def filled_times(
     views: ChunkedViews, graph: sparse.csr_array, means: Sequence[np.ndarray], V: np.ndarray
 ) -> np.ndarray:
-    """F V of the views filled from neighbours, (n, r)."""
+    """F V, (n, r), where F (n, Σ d_v) are the views imputed from neighbours."""
     owns, requests = _to_fill(views, graph)
-    out = views.gather(partial(_times, V))  # right where nothing is missing
+    out = views.gather(partial(_times, V))  # correct for samples that lack nothing
     for own, rows in zip(owns, worked_on(partial(_filled_times, means, V), [views], requests), strict=True):
         out[own] = rows
     return out
 
 
 def _to_fill(views: ChunkedViews, graph: sparse.csr_array) -> tuple[list[np.ndarray], list[Request]]:
-    """Stretches of samples that lack something, and requests for them and their neighbours."""
+    """Groups of samples that lack something, and requests for them and their neighbours."""
     needed, lacking = _padded(graph), views.gather(lacks_something)
     most = most_rows(views, FILLING)
     small = views.n_samples <= most // 2
@@ -133,7 +133,7 @@ def _to_fill(views: ChunkedViews, graph: sparse.csr_array) -> tuple[list[np.ndar
 
 
 def lacks_something(views: Views) -> np.ndarray:
-    """Which samples lack an entry or a view, (n,)."""
+    """Whether each sample lacks an entry or a view, (n,)."""
     return np.any([~np.broadcast_to(view.mask.all(axis=1), (view.n_samples,)) for view in views], axis=0)
 
 
@@ -169,7 +169,7 @@ def _filled_times(
 
 
 def _padded(graph: sparse.csr_array) -> np.ndarray:
-    """The neighbours of every sample, (n, q), -1 where there are fewer."""
+    """The neighbours of each sample, (n, q), -1 where there are fewer."""
     counts = np.diff(graph.indptr)
     out = np.full((graph.shape[0], int(counts.max(initial=0))), -1, dtype=np.intp)
     out[np.arange(out.shape[1]) < counts[:, None]] = graph.indices
@@ -177,6 +177,6 @@ def _padded(graph: sparse.csr_array) -> np.ndarray:
 
 
 def _local(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The samples that indices name, ascending, and the same indices as places among them."""
+    """The samples among indices, ascending, and the same indices as positions among these samples."""
     wanted = named(indices)
     return wanted, np.where(indices >= 0, np.searchsorted(wanted, indices), -1)

@@ -1,4 +1,4 @@
-"""Nearest neighbours of samples in chunks: the search of memory, on samples that are brought together for it."""
+"""Nearest neighbours of samples in chunks: workers fetch the samples of a search and run the search for memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from jella.graphs.cells import CELL_BLOCK_BYTES, Cells, Projection, chain, group
 from jella.graphs.neighbours import EXACT, PROBES, Search, nearest
 from jella.views.model import Views
 
-#: of the samples that a search holds: they, what they are made from, and factors of some of them
+#: copies that a search has of its samples: the samples, the pieces they are joined from, and factors of some
 COPIES = 3
 #: bytes of the factors of candidates
 TILE_BYTES = 2**26
-#: a sample whose neighbours are looked for, and where: rows of the queries and of the samples
+#: rows of the queries whose neighbours are wanted, and rows of the samples that are searched
 Job = tuple[np.ndarray, np.ndarray]
 
 
@@ -27,7 +27,7 @@ Job = tuple[np.ndarray, np.ndarray]
 def _(
     base: ChunkedViews, n_neighbors: int, *, queries: Any = None, random_state: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As in memory; queries are in chunks too, in memory, or None for the samples themselves."""
+    """As in memory; queries are in chunks, in memory, or None for the samples themselves."""
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
     asked = base if queries is None else queries
@@ -52,7 +52,7 @@ def _(
 
 
 class _Jobs:
-    """Searches, packed into tasks that hold no more samples than they may, and what they have found."""
+    """Searches, packed into tasks that hold a limited number of samples, and what they have found."""
 
     def __init__(self, base: ChunkedViews, queries: Any, q: int) -> None:
         self.base, self.queries, self.q = base, queries, q
@@ -61,7 +61,7 @@ class _Jobs:
         self.indices = np.full((n, q), -1, dtype=np.intp)
 
     def run(self, jobs: Sequence[Job]) -> None:
-        """Search, and forget what was found for the same rows before."""
+        """Search, and replace what was found for the same rows before."""
         for rows, _ in jobs:
             self.distances[rows], self.indices[rows] = np.inf, -1
         if self.q == 0:
@@ -87,7 +87,7 @@ class _Jobs:
         return Request((wanted,), (self.queries.take(asked), local))
 
     def _add(self, rows: np.ndarray, distances: np.ndarray, indices: np.ndarray) -> None:
-        """The nearest of those known and those found, ties in the order of the samples."""
+        """Merge new neighbours with known ones and keep the nearest; ties are in the order of the samples."""
         D = np.concatenate([self.distances[rows], distances], axis=1)
         found = np.concatenate([self.indices[rows], indices], axis=1)
         order = np.lexsort((found, D), axis=1)[:, : self.q]
@@ -103,7 +103,7 @@ def _search(
 
 
 def _packed(jobs: Sequence[Job], most: int, n_parts: int) -> Iterator[list[Job]]:
-    """Jobs after each other as long as all their samples are at most so many; larger jobs in pieces."""
+    """Groups of consecutive jobs that need at most `most` samples together; larger jobs are cut into pieces."""
     pack: list[Job] = []
     held, asked = np.empty(0, dtype=np.intp), 0
     total = sum(rows.size for rows, _ in jobs)
@@ -119,7 +119,7 @@ def _packed(jobs: Sequence[Job], most: int, n_parts: int) -> Iterator[list[Job]]
 
 
 def _pieces(job: Job, most: int) -> Iterator[Job]:
-    """A job in pieces of at most half as many rows, and half as many samples to search."""
+    """A job in pieces of at most most // 2 rows and most // 2 samples to search."""
     rows, where = job
     half = max(most // 2, 1)
     if rows.size + where.size <= most:

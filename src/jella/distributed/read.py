@@ -1,4 +1,4 @@
-"""From Dask arrays and DataFrames to views in chunks: the same samples in every view, chunk by chunk."""
+"""From Dask arrays and DataFrames to views in chunks; a chunk holds the same samples in all views."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from jella.views.frames import check_unique, column_names, read_frame
 from jella.views.model import Views
 from jella.views.read import Schema, read_views, split, split_observed
 
-#: small chunks are worked on together, up to about this many bytes
+#: small chunks are joined, up to about this many bytes per task
 WORTH_A_TASK = 2**24
-#: samples are in memory as they came and as they are scaled
+#: a fit keeps two copies of the samples: as read, and scaled
 COPIES = 2
 
 
@@ -28,11 +28,16 @@ class Source:
 
     Attributes
     ----------
-    names, widths, columns : one a view; columns are None where it has no names for its features
-    parts : one a view: a delayed array or DataFrame a chunk, or None for a view that is not there
-    masks : one a view: a delayed array of booleans a chunk, or None
-    lengths, layout : samples of every chunk, worked on and given back
-    dtype : NumPy type of all values
+    names, widths, columns : tuples, one entry per view
+        Columns are None for a view without names of features.
+    parts : tuple, one entry per view
+        A delayed array or DataFrame per chunk, or None for a view that is absent.
+    masks : tuple, one entry per view
+        A delayed array of booleans per chunk, or None.
+    lengths, layout : tuples of int
+        Number of samples of each chunk: of the chunks that tasks work on, and of those that are returned.
+    dtype : NumPy type
+        Of all values.
     sample_names : pandas Index or None
     schema : Schema or None
         Of the fitted model that the views are for.
@@ -59,13 +64,13 @@ class Source:
         return ChunkedViews(chunks, *known, sample_names=self.sample_names, source=self)
 
     def chunks(self) -> list[tuple[dict[str, Any], dict[str, Any] | None, int]]:
-        """Views and masks of every chunk by name, and the number of its first sample."""
+        """The views and masks of each chunk by name, and the position of its first sample."""
         firsts = np.cumsum([0, *self.lengths[:-1]]).tolist()
-        there = [v for v, parts in enumerate(self.parts) if parts is not None]
-        masked = [v for v in there if self.masks[v] is not None]
+        present = [v for v, parts in enumerate(self.parts) if parts is not None]
+        masked = [v for v in present if self.masks[v] is not None]
         return [
             (
-                {self.names[v]: self.parts[v][number] for v in there},  # type: ignore[index]
+                {self.names[v]: self.parts[v][number] for v in present},  # type: ignore[index]
                 {self.names[v]: self.masks[v][number] for v in masked} or None,  # type: ignore[index]
                 first,
             )
@@ -76,7 +81,7 @@ class Source:
 def read_chunked(X: Any, observed: Any = None, schema: Schema | None = None) -> ChunkedViews:
     """Views of Dask arrays (chunked alike or not) or of Dask DataFrames (aligned by their index).
 
-    For a fit (no schema) all values are looked at, to learn what is missing, and kept near for what follows. For a
+    For a fit (no schema), one pass over all values learns what is missing and keeps the values for later passes. For a
     fitted model nothing is computed yet.
     """
     views = read_source(X, observed, schema).views()
@@ -88,7 +93,7 @@ def _read(views: dict[str, Any], masks: dict[str, Any] | None, schema: Schema | 
 
 
 def read_source(X: Any, observed: Any = None, schema: Schema | None = None) -> Source:
-    """The raw views in common chunks; nothing is computed but the index of DataFrames."""
+    """The raw views in common chunks; only the index of DataFrames is computed."""
     names, raws = split(X, schema)
     masks = [None] * len(raws) if observed is None else split_observed(observed, names, is_single(X))
     _check_kinds(names, raws)
@@ -98,8 +103,8 @@ def read_source(X: Any, observed: Any = None, schema: Schema | None = None) -> S
 
 
 def _check_kinds(names: Sequence[str], raws: Sequence[Any]) -> None:
-    there = [(name, raw) for name, raw in zip(names, raws, strict=True) if raw is not None]
-    for name, raw in there:
+    present = [(name, raw) for name, raw in zip(names, raws, strict=True) if raw is not None]
+    for name, raw in present:
         if isinstance(raw, list | tuple):
             raise ValueError("expected 2-D Dask arrays (samples x features), got a list of 1-D ones; reshape them")
         if not is_dask(raw):
@@ -107,8 +112,8 @@ def _check_kinds(names: Sequence[str], raws: Sequence[Any]) -> None:
                 f"expected all views as Dask collections, got {type(raw).__name__} for view {name!r}; pass all views "
                 "as Dask arrays or DataFrames, or none"
             )
-    plain = [name for name, raw in there if not is_frame(raw)]
-    if plain and len(plain) < len(there):
+    plain = [name for name, raw in present if not is_frame(raw)]
+    if plain and len(plain) < len(present):
         raise ValueError(
             f"view {plain[0]!r} has no index while others are DataFrames; pass all views as DataFrames, or none"
         )
@@ -120,8 +125,8 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
             raise ValueError(f"view {name!r} must be a 2-D array (samples x features), got {raw.ndim} dimension(s)")
         if raw is not None and any(np.isnan(size) for sizes in raw.chunks for size in sizes):
             raise ValueError(f"view {name!r} has chunks of unknown length; call its compute_chunk_sizes() first")
-    there = [raw for raw in raws if raw is not None]
-    layout = tuple(int(size) for size in there[0].chunks[0])
+    present = [raw for raw in raws if raw is not None]
+    layout = tuple(int(size) for size in present[0].chunks[0])
     if sum(layout) == 0:
         raise ValueError("expected at least one sample, got views without rows")
     for name, raw in zip(names, raws, strict=True):
@@ -131,7 +136,7 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
                 f"view {name!r} has {raw.shape[0]} samples, {first!r} has {sum(layout)}; pass the missing ones as NaN "
                 "rows or use DataFrames with an index"
             )
-    lengths = _worth_a_task(layout, sum(raw.shape[1] * raw.dtype.itemsize for raw in there))
+    lengths = _worth_a_task(layout, sum(raw.shape[1] * raw.dtype.itemsize for raw in present))
     widths = tuple(
         int(raw.shape[1]) if raw is not None else schema.n_features[v] if schema else 0 for v, raw in enumerate(raws)
     )
@@ -146,15 +151,15 @@ def _read_arrays(names: Sequence[str], raws: list[Any], masks: list[Any], schema
         ),
         lengths,
         layout,
-        _common_dtype([raw.dtype for raw in there]),
+        _common_dtype([raw.dtype for raw in present]),
     )
 
 
-def _worth_a_task(layout: tuple[int, ...], bytes_a_row: float) -> tuple[int, ...]:
-    """Lengths of neighbouring chunks put together while they are small; empty ones left out."""
+def _worth_a_task(layout: tuple[int, ...], bytes_per_row: float) -> tuple[int, ...]:
+    """The lengths of chunks after small neighbouring ones are joined and empty ones are left out."""
     lengths: list[int] = []
     for size in filter(None, layout):
-        if lengths and (lengths[-1] + size) * bytes_a_row <= WORTH_A_TASK:
+        if lengths and (lengths[-1] + size) * bytes_per_row <= WORTH_A_TASK:
             lengths[-1] += size
         else:
             lengths.append(size)
@@ -227,7 +232,7 @@ def _index(frame: Any) -> Any:
 
 
 def _indices(partitions: Sequence[list[Any] | None]) -> list[list[Any] | None]:
-    """The index of every partition of every view."""
+    """The index of each partition of each view."""
     asked = dask.delayed(_index, pure=False)
     found = iter(compute([asked(part) for parts in partitions if parts is not None for part in parts]))
     return [None if parts is None else [next(found) for _ in parts] for parts in partitions]
@@ -238,7 +243,7 @@ def _joined(indices: Sequence[Any]) -> Any:
 
 
 def _union(indices: Sequence[Any], lengths: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
-    """All samples, those of the first view first, in its chunks and further ones of their length."""
+    """All samples, those of the first view first, and lengths of chunks: those of its chunks, then equal ones."""
     union = indices[0]
     for index in indices[1:]:
         union = union.append(index[~index.isin(union)])
@@ -249,7 +254,7 @@ def _union(indices: Sequence[Any], lengths: Sequence[int]) -> tuple[Any, tuple[i
 
 
 def _aligned(parts: Sequence[Any], indices: Sequence[Any], wanted: Sequence[Any]) -> tuple[Any, ...]:
-    """Every wanted stretch of samples as a frame, rows of NaN for samples that the view lacks."""
+    """One frame per wanted group of samples, with rows of NaN for samples that the view lacks."""
     import pandas as pd
 
     whole = _joined(indices)

@@ -1,4 +1,4 @@
-"""Samples in chunks, as the solver sees them: one pass over the data per sweep, and sums that come to the client."""
+"""Samples in chunks for the solver: workers pass over the data once per sweep and send sums to the client."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jella.views import Views
 
 @dataclass(frozen=True)
 class Sums:
-    """What samples add up to."""
+    """Sums over samples."""
 
     totals: np.ndarray  # of the loss, (V,)
     term_values: np.ndarray  # of the terms on the embedding
@@ -32,9 +32,9 @@ class Sums:
 
     @classmethod
     def at(cls, problem: Problem, blocks: Blocks, completes: bool, views: Views, W: np.ndarray) -> Sums:
-        """Of a chunk at blocks that have its embedding."""
+        """The sums over a chunk with embedding W, at these blocks."""
         at = InMemory.of(views, keeps=False).at(problem, replace(blocks, embedding=W))
-        bases = at.basis_sums(completes)  # first, for the totals come with them
+        bases = at.basis_sums(completes)  # first, because this computes the totals too
         return cls(
             at.totals(),
             np.array(at.term_values()),
@@ -55,7 +55,7 @@ class Sums:
         )
 
     def rescaled(self, divisors: np.ndarray) -> Sums:
-        """With the columns of W divided."""
+        """The sums after the columns of W are divided."""
         both = divisors[:, None] * divisors
         return replace(
             self,
@@ -68,7 +68,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Chunked:
-    """Samples in chunks."""
+    """Samples in chunks that are solved one by one, on the workers."""
 
     views: ChunkedViews
     completes: bool
@@ -78,18 +78,18 @@ class Chunked:
         return float(self.views.reduce(Views.sqnorm))
 
     def at(self, problem: Problem, blocks: Blocks) -> ChunkedAt:
-        """The sums over all chunks; the embedding is kept on the way."""
+        """The samples at these blocks, with the sums over all chunks; the embedding is kept on the workers."""
         step = partial(Sums.at, problem, _without_rows(blocks), self.completes)
         sums, W = self.views.reduce_and_keep(step, blocks.embedding)
         return ChunkedAt(self.views, problem, sums, W)
 
     def embed(self, problem: Problem, blocks: Blocks, start: Array | None) -> ByChunk:
-        """Each sample's exact embedding with the bases fixed."""
+        """The exact embedding of each sample with the bases fixed."""
         step = partial(_embed, problem, _without_rows(blocks))
         return self.views.map_rows(step, blocks.bases[0].shape[1], *([] if start is None else [start]))
 
     def repaired(self, problem: Problem, new: ByChunk, old: ByChunk) -> ByChunk:
-        """Rows are looked at here, and only where a component lost all its samples."""
+        """The new embedding after repair; rows go to the client only if a component lost all its samples."""
         for term in problem.embedding:
             if type(term).repair is not Term.repair and np.any(_lost(new, old)):
                 new = self.views.cut(term.repair(new.whole(), old.whole()))
@@ -106,7 +106,7 @@ def _column_sums(W: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ChunkedAt:
-    """Samples in chunks at blocks."""
+    """Samples in chunks at given blocks."""
 
     views: ChunkedViews
     problem: Problem
@@ -114,11 +114,11 @@ class ChunkedAt:
     embedding: ByChunk
 
     def totals(self) -> np.ndarray:
-        """Of the loss."""
+        """The totals of the loss, (V,)."""
         return self.sums.totals
 
     def term_values(self) -> tuple[float, ...]:
-        """Of the terms on the embedding."""
+        """The values of the terms on the embedding."""
         return tuple(self.sums.term_values.tolist())
 
     def gram(self) -> np.ndarray:
@@ -126,71 +126,71 @@ class ChunkedAt:
         return self.sums.gram
 
     def column_sums(self) -> np.ndarray:
-        """Of W."""
+        """The column sums of W, (r,)."""
         return self.sums.columns
 
     def basis_sums(self, completes: bool) -> list[Quadratic]:
-        """Of every view."""
+        """The quadratic of each basis."""
         return [Quadratic(gram, cross) for gram, cross in zip(self.sums.grams, self.sums.crosses, strict=True)]
 
     def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> ByChunk:
-        """Every chunk takes the step by itself, when the sums at its end are asked for."""
+        """The next embedding, in chunks; workers compute it together with the sums at the next blocks."""
         step = partial(_next, self.problem, plan, _without_rows(blocks), tuple(bases), relaxation)
         return self.views.map_rows(step, bases[0].shape[1], self.embedding)
 
     def rescaled(self, blocks: Blocks, divisors: np.ndarray) -> ChunkedAt:
-        """The sums follow from those before."""
+        """The samples at rescaled blocks; the sums follow from the old ones without a pass."""
         return replace(self, sums=self.sums.rescaled(divisors), embedding=blocks.embedding)
 
 
 @dataclass(frozen=True)
 class Together(Chunked):
-    """Samples in chunks whose embedding is solved for all of them together, here: the data stay where they are.
+    """Samples in chunks whose embedding the client solves for all of them together; the data stay on the workers.
 
-    A sweep passes over the data twice, for the sums that the bases need and for the products with the new ones.
+    A sweep passes over the data twice: for the sums that the bases need, and for the products with the new bases.
     """
 
     def at(self, problem: Problem, blocks: Blocks) -> TogetherAt:  # type: ignore[override]
-        """The sums over all chunks."""
+        """The samples at these blocks, with the sums over all chunks."""
         step = partial(Sums.at, _loss_only(problem), _bases_only(blocks), self.completes)
         sums = self.views.reduce(step, self.views.cut(blocks.embedding))
         return TogetherAt((), problem, blocks, (), self.views, sums)
 
     def repaired(self, problem: Problem, new: Array, old: Array) -> Array:
-        """As in memory."""
+        """The new embedding after repair, as in memory."""
         return InMemory(()).repaired(problem, new, old)
 
 
 @dataclass(frozen=True)
 class TogetherAt(RowsAt):
-    """Samples in chunks at blocks, the embedding and its terms here."""
+    """Samples in chunks at given blocks; the embedding and its terms are on the client."""
 
     views: ChunkedViews
     sums: Sums
 
     def totals(self) -> np.ndarray:
-        """Of the loss."""
+        """The totals of the loss, (V,)."""
         return self.sums.totals
 
     def basis_sums(self, completes: bool) -> list[Quadratic]:
-        """Of every view."""
+        """The quadratic of each basis."""
         gram = self.gram()
         return [Quadratic(gram, cross) for cross in self.sums.crosses]
 
     def next_embedding(self, plan: Plan, blocks: Blocks, bases: Sequence[Array], relaxation: float) -> Array:
-        """Products with the data come from the chunks, the step is taken here."""
+        """The next embedding: workers compute the products with the data, and the client does the update."""
         step = partial(_cross, _loss_only(self.problem), _bases_only(blocks), tuple(bases), relaxation)
         cross = self.views.gather(step, self.views.cut(blocks.embedding))
         quadratic = Quadratic(overlap(bases, bases), cross).scaled(self.problem.loss.weight)
         return plan.embedding.apply(quadratic, self.problem.embedding, blocks.embedding, blocks.embedding_states)
 
     def rescaled(self, blocks: Blocks, divisors: Array) -> TogetherAt:
-        """The sums follow from those before."""
+        """The samples at rescaled blocks; the sums follow from the old ones without a pass."""
         return replace(self, blocks=blocks, sums=self.sums.rescaled(divisors))
 
 
 def _loss_only(problem: Problem) -> Problem:
-    """What chunks need of a problem whose terms are dealt with here."""
+    """The part of a problem that workers need; the client handles its terms."""
     return replace(problem, basis=(), embedding=())
 
 
@@ -206,7 +206,7 @@ def _cross(
 
 
 def _without_rows(blocks: Blocks) -> Blocks:
-    """The blocks that travel to all chunks."""
+    """The blocks that are sent to all workers."""
     return replace(blocks, embedding=None)
 
 
@@ -223,8 +223,8 @@ def _next(
     views: Views,
     W: np.ndarray,
 ) -> np.ndarray:
-    here = replace(blocks, embedding=W)
-    return np.asarray(InMemory.of(views, keeps=False).at(problem, here).next_embedding(plan, here, bases, relaxation))
+    own = replace(blocks, embedding=W)
+    return np.asarray(InMemory.of(views, keeps=False).at(problem, own).next_embedding(plan, own, bases, relaxation))
 
 
 @samples_of.register

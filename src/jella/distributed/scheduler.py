@@ -1,4 +1,4 @@
-"""Computing with whatever scheduler of Dask is in force, and noticing when nothing is left to compute on."""
+"""Computing with the current scheduler of Dask, and noticing when no worker is left."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from dask.system import CPU_COUNT
 
 from jella.solve.samples import SamplesLostError
 
-#: seconds between two looks at the workers, and without any until they count as lost: they may be restarting
+#: seconds between two checks of the workers, and seconds without any until they count as lost: they may restart
 POLL, GRACE = 2.0, 30.0
-#: results that are added up in one task
+#: number of results that one task adds up
 AT_ONCE = 8
-#: prepared chunks are kept where they take no more than this share of the memory
+#: prepared chunks are kept in memory if they take at most this share of it
 SHARE = 0.4
-#: a task that brings samples together takes at most this share of the memory that its thread has, and so many bytes
+#: a task that fetches samples takes at most this share of the memory of its thread, and at most this many bytes
 SHARE_OF_TASK, MOST_OF_TASK = 0.25, 2**29
-#: rows of an embedding travel in the graph, so that the loss of a worker loses none; no warning of its size
+#: the graph holds rows of the embedding, so that none is lost with a worker; Dask need not warn about its size
 UNLIMITED = "1 PiB"
 
 
 def active_client() -> Any:
-    """The distributed client that computations go to, or None where a local scheduler does them."""
+    """The distributed client that computes, or None if a local scheduler does."""
     return getattr(get_scheduler(), "__self__", None)
 
 
 def compute(collections: Sequence[Any]) -> list[Any]:
-    """The values of some collections.
+    """The values of some collections, on the client.
 
     Raises
     ------
     SamplesLostError
-        Where all workers of a cluster are gone, or chunks kill them.
+        If all workers of a cluster are gone, or if chunks stop them.
     """
     client = active_client()
     if client is None:
@@ -58,7 +58,7 @@ def compute(collections: Sequence[Any]) -> list[Any]:
 
 
 def _watch(client: Any, futures: Sequence[Any]) -> None:
-    """Wait for the futures for as long as there are workers."""
+    """Wait for the futures while there are workers."""
     from distributed import wait
 
     seen = time.monotonic()
@@ -75,14 +75,14 @@ def _watch(client: Any, futures: Sequence[Any]) -> None:
 
 
 def keep(collections: Sequence[Any]) -> list[Any]:
-    """The same collections, computed where the scheduler keeps them: on its workers, or in this process."""
+    """The same collections, computed and kept on the workers, or in this process without a cluster."""
     if active_client() is not None:
         return list(dask.persist(*collections))
     return [dask.delayed(value, pure=False, traverse=False) for value in dask.compute(*collections)]
 
 
 def keep_and_compute(kept: Sequence[Any], wanted: Any) -> tuple[list[Any], Any]:
-    """As `keep`, with the value of one more collection out of the same computation."""
+    """As `keep`, and the value of one more collection from the same computation."""
     if active_client() is not None:
         *parts, asked = dask.persist(*kept, wanted)
         return parts, compute([asked])[0]
@@ -91,7 +91,7 @@ def keep_and_compute(kept: Sequence[Any], wanted: Any) -> tuple[list[Any], Any]:
 
 
 def added(parts: Sequence[Any], combine: Callable[[Sequence[Any]], Any]) -> Any:
-    """All parts combined, a few at once, so that little travels."""
+    """All parts combined, a few per task, so that little data is sent between workers."""
     parts, delayed = list(parts), dask.delayed(combine, pure=False)
     while len(parts) > 1:
         parts = [delayed(parts[first : first + AT_ONCE]) for first in range(0, len(parts), AT_ONCE)]
@@ -99,7 +99,7 @@ def added(parts: Sequence[Any], combine: Callable[[Sequence[Any]], Any]) -> Any:
 
 
 def fits(n_bytes: float) -> bool:
-    """Whether so much may be kept in the memory of the workers, or of this process."""
+    """Whether this many bytes may be kept in the memory of the workers, or of this process."""
     return n_bytes <= SHARE * _memory()
 
 
@@ -109,22 +109,22 @@ def _memory() -> float:
         limits = client.run_on_scheduler(_limits)
         return float("inf") if any(limit == 0 for limit in limits) else float(sum(limits))
     if "multiprocessing" in getattr(get_scheduler(), "__module__", ""):
-        return 0.0  # what is kept would travel to the processes in every sweep
+        return 0.0  # what is kept would be sent to the processes in each sweep
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):  # not on this system
         return float("inf")
 
 
-def bytes_a_task() -> float:
-    """Bytes that one task may take."""
+def bytes_per_task() -> float:
+    """The number of bytes that one task may take."""
     client = active_client()
     shares = [_memory() / n_threads()] if client is None else client.run_on_scheduler(_by_thread)
     return min([MOST_OF_TASK, *(SHARE_OF_TASK * share for share in shares if share > 0)])
 
 
 def n_threads() -> int:
-    """Tasks that run at the same time."""
+    """The number of tasks that run at the same time."""
     client = active_client()
     if client is not None:
         return max(sum(client.nthreads().values()), 1)

@@ -1,4 +1,4 @@
-"""Where a solve over chunks starts: as in memory, from sums over chunks."""
+"""The start of a solve over chunks: as in memory, but from sums over chunks."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from jella.views import Views
 from jella.views.containers import is_dask
 from jella.views.scaling import feature_sums
 
-#: most features whose Gram matrices are summed over chunks
+#: the largest number of features for which Gram matrices are summed over chunks
 MOST_FEATURES = 20_000
 
 
 @make_start.register
 def _(views: ChunkedViews, problem: Problem, init: Any, rank: int, rng: np.random.Generator) -> Blocks:
-    """As in memory. The embedding is in chunks too, unless samples are solved together: then the client has it."""
+    """As in memory. The embedding is in chunks too, or on the client if all samples are solved together."""
     if isinstance(init, str) and init not in ("svd", "random"):
         raise ValueError(f"init must be 'svd', 'random', an array or a dict of blocks, got {init!r}")
     if isinstance(init, str) and any(isinstance(term, Indicator) for term in problem.embedding):
@@ -67,11 +67,11 @@ def _means(views: ChunkedViews) -> list[np.ndarray]:
 def _scores(
     views: ChunkedViews, rank: int, graph: sparse.csr_array | None = None
 ) -> tuple[ByChunk, np.ndarray, np.ndarray]:
-    """Leading singular triplets of the filled views: Q (n, r) in chunks, s (r,), V (Σ d_v, r)."""
+    """The leading singular triplets of the imputed views: Q (n, r) in chunks, s (r,), V (Σ d_v, r)."""
     if views.n_features > MOST_FEATURES:
         raise ValueError(
             f"expected at most {MOST_FEATURES} features of samples in chunks for init='svd', got {views.n_features}; "
-            "pass init='random' or blocks to start from"
+            "pass init='random', or blocks to start from"
         )
     means = [mean.astype(views.dtype) for mean in _means(views)]
     gram = views.reduce(partial(_gram, means)) if graph is None else filled_gram(views, graph, means)
@@ -96,7 +96,7 @@ def _from_svd(views: ChunkedViews, problem: Problem, rank: int) -> Blocks:
 
 
 def _from_clusters(views: ChunkedViews, init: str, rank: int, rng: np.random.Generator) -> Blocks:
-    """For an indicator: k-means on the leading SVD scores of some samples, then every sample to the nearest centre."""
+    """Start for an indicator: k-means on leading SVD scores of some samples, then the nearest centre of each sample."""
     Q, s, _ = _scores(views, rank)
     scores = Q.map(np.multiply, s)
     found = first_clusters(scores.some(CLUSTERED), init, rank, rng)
@@ -104,7 +104,7 @@ def _from_clusters(views: ChunkedViews, init: str, rank: int, rng: np.random.Gen
 
 
 def _from_embedding(views: ChunkedViews, W: ByChunk) -> Blocks:
-    """Least-squares bases on the mean-filled views."""
+    """Blocks with this embedding, and least-squares bases for the views imputed with means."""
     means = [mean.astype(views.dtype) for mean in _means(views)]
     total = views.reduce(partial(_with_rows, means), W)
     gram, crosses = total[: W.width], split_rows(total[W.width :], views.widths)
@@ -124,7 +124,7 @@ def _given(views: ChunkedViews, init: Any, rank: int) -> Blocks:
     return Blocks(given_bases(given["bases"], views, rank, reference), views.cut(W))  # type: ignore[arg-type]
 
 
-# what a chunk does
+# what a worker computes for a chunk
 
 
 def _filled(means: Sequence[np.ndarray], views: Views) -> np.ndarray:
@@ -142,7 +142,7 @@ def _times(means: Sequence[np.ndarray], V: np.ndarray, views: Views) -> np.ndarr
 
 
 def _with_rows(means: Sequence[np.ndarray], views: Views, W: np.ndarray) -> np.ndarray:
-    """WᵀW on top of the products of the filled views with W, (r + Σ d_v, r)."""
+    """WᵀW above the products of the imputed views with W, (r + Σ d_v, r)."""
     pairs = zip(views, means, strict=True)
     return np.concatenate([W.T @ W, *(MeanFilled.of(view, mean).times_transposed(W) for view, mean in pairs)])
 

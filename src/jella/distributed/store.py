@@ -1,4 +1,4 @@
-"""Chunks that do not fit into memory, kept in files: every pass reads them as they are, and only the rows it needs."""
+"""Chunks that do not fit into memory, kept in files; each pass reads only the rows that it needs."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ import numpy as np
 from jella.distributed.scheduler import active_client, compute
 from jella.views.model import View, Views, joined_masks
 
-#: files are written where they leave this share of the free space
+#: files are written only if they leave this share of the free space
 FREE = 0.2
 
 
 class Folder:
-    """A temporary folder that all workers see; it goes when nobody needs it any more."""
+    """A temporary folder that all workers see; it is deleted when it is no longer needed."""
 
     def __init__(self) -> None:
         self.path = tempfile.mkdtemp(prefix="jella-", dir=dask.config.get("temporary-directory", None))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def has_room(self, n_bytes: float) -> bool:
-        """Whether so many bytes fit, and all workers would find them."""
+        """Whether this many bytes fit, and all workers see the folder."""
         client = active_client()
         seen = [True] if client is None else client.run(os.path.isdir, self.path).values()
         return all(seen) and n_bytes <= (1.0 - FREE) * shutil.disk_usage(self.path).free
 
 
 class InFiles(ABC):
-    """Samples that lie in files until a task opens them."""
+    """Samples that stay in files until a task opens them."""
 
     @abstractmethod
     def open(self) -> Views:
-        """The samples, in memory or read as they are used."""
+        """The samples, in memory or read when they are used."""
 
 
 @dataclass(frozen=True)
 class Stored(InFiles):
-    """A chunk in files, or some of its samples: what is known of it beside the values."""
+    """A chunk in files, or some of its samples: what is known about it besides the values."""
 
     stem: str
-    views: Views  # with arrays of no rows where there is a file
-    rows: np.ndarray | None = None  # the samples, if not all
+    views: Views  # arrays that are in a file have no rows
+    rows: np.ndarray | None = None  # positions of the samples; None for all
 
     def take(self, rows: np.ndarray) -> Stored:
         """Some of the samples; nothing is read."""
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     def open(self) -> Views:
-        """The samples; where they are all, values are read as they are used."""
+        """The samples; if they are all samples of the chunk, values are read when they are used."""
         items = [self._opened(number, view) for number, view in enumerate(self.views)]
         views = Views(tuple(items))
         return views if self.rows is None else views.take(self.rows)
@@ -72,7 +72,7 @@ class Stored(InFiles):
 
     @classmethod
     def write(cls, stem: str, views: Views) -> Stored:
-        """Write a chunk to files whose names begin so."""
+        """Write a chunk to files whose names start with `stem`."""
         stored = cls(stem, Views(tuple(_known(view) for view in views)))
         for number, view in enumerate(views):
             _write(stored._file("values", number), np.asarray(view.X))
@@ -83,14 +83,14 @@ class Stored(InFiles):
 
 @dataclass(frozen=True)
 class RowsInFiles(InFiles):
-    """Some samples of chunks in files, the steps that they take, and their order in the end."""
+    """Some samples of chunks in files, the functions that are applied to them, and their final order."""
 
     wanted: tuple[tuple[Stored, np.ndarray], ...]
     then: tuple[Callable[[Views], Views], ...]
     order: np.ndarray | None = None
 
     def open(self) -> Views:
-        """As `join_pieces`, with no more than one piece beside the result in memory."""
+        """As `join_pieces`, with only one piece in memory besides the result."""
         lengths = [rows.size for _, rows in self.wanted]
         starts = np.cumsum([0, *lengths])
         values: list[np.ndarray] = []
@@ -109,30 +109,30 @@ class RowsInFiles(InFiles):
 
 
 def take_piece(views: Any, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
-    """Some samples of a chunk after some steps."""
+    """Some samples of a chunk, after some functions."""
     return reduce(lambda done, step: step(done), then, opened(views.take(rows)))
 
 
 def join_pieces(parts: list[Views], order: np.ndarray | None) -> Views:
-    """Pieces after each other, then in an order."""
+    """The pieces joined, then put in an order."""
     views = parts[0] if len(parts) == 1 else Views.joined(parts)
     return views if order is None else views.take(order)
 
 
 def stored(chunks: Sequence[Any], folder: Folder) -> list[Stored]:
-    """Delayed Views, written by the workers that compute them."""
+    """The chunks, delayed Views, written to files by the workers that compute them."""
     write = dask.delayed(Stored.write, pure=False)
     stems = [str(Path(folder.path) / f"{number:06d}") for number in range(len(chunks))]
     return compute([write(stem, chunk) for stem, chunk in zip(stems, chunks, strict=True)])
 
 
 def opened(chunk: Any) -> Views:
-    """Samples, out of their files where they have some."""
+    """Samples in memory, read from their files if they are in files."""
     return chunk.open() if isinstance(chunk, InFiles) else chunk
 
 
 def _known(view: View) -> View:
-    """A view without what goes to files, or is known of all chunks."""
+    """A view without what goes to files, and without names, which all chunks share."""
     mask = view.mask if view.is_rowwise else np.empty((0, 2), dtype=bool)
     return replace(view, X=np.empty((0, 0)), mask=mask, feature_names=None)
 
@@ -142,7 +142,7 @@ def _read(path: str) -> np.ndarray:
 
 
 def _write(path: str, array: np.ndarray) -> None:
-    """Whole or not at all: a worker that is killed leaves no half a chunk."""
+    """Write a complete file or none, so that a worker that is killed leaves no incomplete chunk."""
     with tempfile.NamedTemporaryFile(dir=Path(path).parent, suffix=".part", delete=False) as file:
         np.save(file, array)
     os.replace(file.name, path)

@@ -1,4 +1,4 @@
-"""Views in chunks of samples: what is known of all of them, and functions over each chunk."""
+"""Views in chunks of samples: what the client knows about all chunks, and functions that workers apply to each."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from jella.views.model import View, Views
 
 @dataclass(frozen=True)
 class Facts:
-    """What one pass over a chunk finds; of all chunks together, what is known of all samples."""
+    """What one pass over the values finds: about one chunk, or about all of them together."""
 
     counts: tuple[np.ndarray, ...]  # observed entries of each feature, (d,) per view
     presence: np.ndarray  # (n, V)
     rowwise: np.ndarray  # (V,)
     complete: np.ndarray  # (V,)
-    smallest: np.ndarray | None  # (V,), where values are still those that were looked at
+    smallest: np.ndarray | None  # (V,); None after the values have changed
 
     @classmethod
     def of(cls, views: Views) -> Facts:
-        """Look at a chunk."""
+        """The facts about one chunk."""
         return cls(
             tuple(np.asarray(view.count_by_feature()) for view in views),
             views.presence(),
@@ -42,7 +42,7 @@ class Facts:
 
     @classmethod
     def together(cls, parts: Sequence[Facts]) -> Facts:
-        """Chunks that follow each other."""
+        """The facts about all chunks, from those about each, in order."""
         return cls(
             tuple(np.sum([part.counts[v] for part in parts], axis=0) for v in range(len(parts[0].counts))),
             np.concatenate([part.presence for part in parts]),
@@ -54,7 +54,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class ChunkedView:
-    """One view of samples in chunks, through what a fit asks of it beside the values."""
+    """One view of samples in chunks: what a fit needs to know about it besides the values."""
 
     owner: ChunkedViews
     position: int
@@ -68,7 +68,7 @@ class ChunkedView:
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the features, where they have some."""
+        """Names of the features, if they have names."""
         return self.owner.columns[self.position]
 
     @property
@@ -88,15 +88,15 @@ class ChunkedView:
 
     @property
     def is_rowwise(self) -> bool:
-        """Whether a sample has this view wholly or not at all."""
+        """Whether each sample has the whole view or nothing of it."""
         return bool(self.owner.facts.rowwise[self.position])
 
     def count_by_feature(self) -> np.ndarray:
-        """Observed entries of every feature, (d,)."""
+        """Number of observed entries of each feature, (d,)."""
         return self.owner.facts.counts[self.position]
 
     def count_by_sample(self) -> np.ndarray:
-        """Observed entries of every sample, (n,)."""
+        """Number of observed entries of each sample, (n,)."""
         return self.owner.gather(partial(_counts, self.position))
 
     def n_observed(self) -> int:
@@ -108,22 +108,22 @@ class ChunkedView:
         return self.owner.presence()[:, self.position]
 
     def smallest(self) -> float:
-        """The smallest value, zero among them where something is missing."""
+        """The smallest value; missing values count as zero."""
         known = self.owner.facts.smallest
         if known is None or self.owner.then or self.steps:
             return float(self.reduce(View.smallest, combine=min))
         return float(known[self.position])
 
     def eps(self) -> float:
-        """Distance from one to the next number of the floating type."""
+        """The distance from one to the next number of the floating type."""
         return float(np.finfo(self.owner.dtype).eps)
 
     def through(self, step: Callable[[View], View]) -> ChunkedView:
-        """The view after a step that every chunk takes by itself."""
+        """The view after a step that is applied to each chunk by itself."""
         return replace(self, steps=(*self.steps, step))
 
     def reduce(self, function: Callable[[View], Any], combine: Callable[[Any, Any], Any] = operator.add) -> Any:
-        """What a function makes of every chunk of the view, combined."""
+        """What a function returns for each chunk of the view, combined."""
         return self.owner.reduce(partial(_of_view, self.position, self.steps, function), combine=combine)
 
 
@@ -142,27 +142,27 @@ class ChunkedViews:
     Attributes
     ----------
     chunks : tuple of delayed Views, or of Stored
-        The same samples in every view, in order.
-    then : tuple of functions of Views
-        What becomes of a chunk in the task that needs it: so that no more than one form of it is in memory.
+        A chunk holds the same samples in all views; chunks are in order.
     lengths : tuple of int
-        Samples of every chunk.
+        Number of samples of each chunk.
     layout : tuple of int
-        Chunks in which results are given back.
+        Lengths of the chunks in which results are returned.
     names, widths, columns : tuples, one entry per view
     dtype : NumPy type
     known : Facts or None
-        What was found in an earlier pass; samples in the order of the chunks.
+        What an earlier pass found; samples are in the order of the chunks.
     sample_names : pandas Index or None
+    then : tuple of functions of Views
+        Functions that the task that needs a chunk applies to it, so that only one form of the chunk is in memory.
     is_kept : bool
-        Whether the chunks are computed already, and lie in memory or in files.
+        Whether the chunks have been computed already and are in memory or in files.
     folder : Folder or None
-        Where the files are.
+        The folder of the files.
     order : int array (n,) or None
-        Where each sample stands in the chunks, if the samples have another order. Chunks, and arrays in chunks, stay
-        as they are; all else that has a row per sample follows the order.
+        The position of each sample in the chunks, if the samples have another order. Chunks, and arrays in chunks, stay
+        as they are; anything else with one row per sample follows the order.
     source : Source or None
-        What was read, before anything was computed.
+        The raw data, before anything was computed.
     """
 
     chunks: tuple[Any, ...]
@@ -182,7 +182,7 @@ class ChunkedViews:
 
     @cached_property
     def facts(self) -> Facts:
-        """What the values say, from one pass over them where that was not made before."""
+        """What a pass over the values finds; it is made once, when it is first needed."""
         if self.known is not None:
             return self.known
         return Facts.together(compute(list(self._steps(Facts.of, ()))))
@@ -212,16 +212,16 @@ class ChunkedViews:
         return bool(self.facts.rowwise.all())
 
     def presence(self) -> np.ndarray:
-        """Which sample has something observed in which view, (n, V)."""
+        """Whether a sample has something observed in a view, (n, V)."""
         return self.facts.presence if self.order is None else self.facts.presence[self.order]
 
     def label(self, row: int) -> str:
-        """How a message calls a sample."""
+        """The name of a sample in messages."""
         row = row if self.order is None else self.order[row]
         return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
 
     def take(self, kept: np.ndarray) -> ChunkedViews:
-        """The samples that are kept, (n,) booleans; before anything else is done to the chunks."""
+        """The samples where `kept`, (n,) booleans, is True; call it before any other function is added."""
         order = None
         if self.order is not None:
             places = self.order[kept]
@@ -240,7 +240,7 @@ class ChunkedViews:
     # over chunks
 
     def map_samples(self, function: Callable[[Views], Views]) -> ChunkedViews:
-        """The views after a function that works sample by sample and leaves the masks as they are."""
+        """The views after a function that treats each sample by itself and does not change the masks."""
         return replace(self, then=(*self.then, function), known=self.__dict__.get("facts", self.known))
 
     def reduce(
@@ -250,7 +250,7 @@ class ChunkedViews:
         return compute([self._reduction(function, rows, combine)])[0]
 
     def reduce_and_keep(self, function: Callable[..., Any], W: ByChunk) -> tuple[Any, ByChunk]:
-        """As `reduce` with addition, and the rows, kept where they were computed: one pass over the data for both."""
+        """The same sum as `reduce`, and the rows, kept on their workers: both from one pass over the data."""
         both = list(self._steps(partial(_step_and_sum, W.step, function), W.made_from if W.step else (W,)))
         parts = [two[0] for two in both] if W.step else list(W.parts)
         sums = [two[1] for two in both]
@@ -266,13 +266,13 @@ class ChunkedViews:
         return ByChunk(parts, self.lengths, width, kind, step=function, made_from=rows)
 
     def gather(self, function: Callable[..., np.ndarray], *rows: ByChunk, at_most: int | None = None) -> np.ndarray:
-        """The rows that a function returns for each chunk, in memory; of more than `at_most` some, evenly spread."""
+        """The rows that a function returns for each chunk, on the client; at most about `at_most`, evenly spread."""
         every = 1 if at_most is None else -(-self.n_samples // at_most)
         found = np.concatenate(compute(list(self._steps(partial(_some, function, every), rows))))
         return found if self.order is None or every > 1 else found[self.order]
 
     def rebuild(self, function: Callable[..., Views], *rows: ByChunk) -> ChunkedViews:
-        """The complete views, of as many features, that a function makes of each chunk and of rows of its samples."""
+        """The complete views, of the same features, that a function returns for each chunk and rows of its samples."""
         n = self.n_samples
         facts = Facts(
             tuple(np.full(width, n) for width in self.widths),
@@ -284,11 +284,11 @@ class ChunkedViews:
         return replace(self, chunks=tuple(self._steps(function, rows)), then=(), known=facts, is_kept=False)
 
     def fetch(self, rows: np.ndarray) -> Views:
-        """The views of some of the samples, in memory."""
+        """The views of some of the samples, in the client's memory."""
         return opened(compute([self.delayed_rows(rows)])[0])
 
     def delayed_rows(self, rows: np.ndarray) -> Any:
-        """Some samples: delayed Views, or where they are in files; only they leave the workers."""
+        """Some samples, as delayed Views or as a list of files to read; only these samples leave the workers."""
         places, order = rows, None
         if self.order is not None:
             places = self.order[rows]
@@ -304,7 +304,7 @@ class ChunkedViews:
         return _JOIN([_PIECE(chunk, local, then) for chunk, local in wanted], order)
 
     def read_again(self) -> ChunkedViews:
-        """The same views, computed apart from these, so that no task of theirs keeps chunks for both."""
+        """The same views with tasks of their own, so that chunks are not kept in memory for both."""
         return self if self.is_kept else replace(self, chunks=clone(*self.chunks))
 
     def in_order(self, order: np.ndarray) -> ChunkedViews:
@@ -324,17 +324,17 @@ class ChunkedViews:
         return replace(one, known=facts).map_samples(partial(_only, v))
 
     def cut(self, rows: Any) -> ByChunk:
-        """An array (n, r) of these samples in their chunks."""
+        """An array (n, r) with one row per sample, in the chunks of the samples."""
         if isinstance(rows, ByChunk):
             return rows
         return ByChunk.cut(rows if self.order is None else rows[np.argsort(self.order)], self.lengths)
 
     def whole(self, rows: ByChunk) -> np.ndarray:
-        """The opposite of `cut`: the array in memory, in the order of the samples."""
+        """The opposite of `cut`: the array in the client's memory, in the order of the samples."""
         return rows.whole() if self.order is None else rows.whole()[self.order]
 
     def as_given(self, rows: Any) -> Any:
-        """Rows as a Dask array, in the chunks that came."""
+        """Rows as a Dask array, in the chunks that the user passed."""
         if isinstance(rows, ByChunk):
             return rows.lazy(self.layout)
         import dask.array as da
@@ -342,7 +342,7 @@ class ChunkedViews:
         return da.from_array(np.asarray(rows), chunks=(self.layout, *(-1,) * (rows.ndim - 1)), name=False)
 
     def place(self, rows: Any, positions: np.ndarray) -> Any:
-        """Rows that belong to the samples at these positions, for all samples, as a Dask array."""
+        """A Dask array with one row per sample: these rows at these positions, NaN or -1 elsewhere."""
         nothing = np.nan if np.dtype(rows.dtype).kind == "f" else -1
         if isinstance(rows, ByChunk):
             return self._place_chunks(rows, positions, nothing)
@@ -351,7 +351,7 @@ class ChunkedViews:
         return self.as_given(full)
 
     def _place_chunks(self, rows: ByChunk, positions: np.ndarray, nothing: float) -> Any:
-        """The same for rows in the chunks that are left of these when samples were left out."""
+        """The same for rows in chunks, which lack the samples that were dropped."""
         if positions.size == self.n_samples:
             return rows.lazy(self.layout)
         kept = np.zeros(self.n_samples, dtype=bool)
@@ -367,14 +367,14 @@ class ChunkedViews:
         return self.source.views()
 
     def persist(self, copies: int = 1) -> ChunkedViews:
-        """The views with their chunks computed once, for all passes: in memory if `copies` of them fit, else in files.
+        """The views with their chunks computed once for all passes: in memory if `copies` of them fit, else in files.
 
-        Without room in the temporary directory, or where workers do not see it, they are computed in every pass.
+        If the temporary directory has too little room, or workers do not see it, each pass computes the chunks again.
         """
         n_bytes = self.n_samples * self.n_features * (np.dtype(self.dtype).itemsize + 1)
         chunks, folder = list(self._steps(_same, ())), self.folder
         if fits(copies * n_bytes):
-            chunks = keep(chunks)  # computed again from the folder, should a worker be lost
+            chunks = keep(chunks)  # if a worker is lost, they are computed again from the folder
         else:
             folder = Folder()
             if not folder.has_room(n_bytes):
@@ -387,7 +387,9 @@ class ChunkedViews:
         return added(list(self._steps(function, rows)), partial(reduce, combine))
 
     def _steps(self, function: Callable[..., Any], rows: Sequence[ByChunk]) -> Iterator[Any]:
-        shared = dask.delayed((function, self.then), pure=False, traverse=False)  # once in the graph, not once a chunk
+        shared = dask.delayed(
+            (function, self.then), pure=False, traverse=False
+        )  # one node in the graph, not one per chunk
         for number, chunk in enumerate(self.chunks):
             yield _CALL(shared, chunk, *[one.parts[number] for one in rows])
 
@@ -401,7 +403,7 @@ _CALL = dask.delayed(_call, pure=False)
 
 
 def _step_and_sum(step: Any, function: Callable[..., Any], views: Views, *rows: np.ndarray) -> tuple[Any, Any]:
-    """The rows after a step, and what a function makes of them: both while the chunk is there."""
+    """The rows after a step, and what a function returns for them: both while the chunk is in memory."""
     (W,) = rows if step is None else (step(views, *rows),)
     return W, function(views, W)
 
@@ -427,7 +429,7 @@ _PIECE, _JOIN = dask.delayed(take_piece, pure=False), dask.delayed(join_pieces, 
 
 
 def as_is(value: Any) -> Any:
-    """A value as one node of a graph, which Dask does not look into."""
+    """A value as one node of a graph; Dask does not search it for other tasks."""
     return dask.delayed(value, pure=False, traverse=False)
 
 

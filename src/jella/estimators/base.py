@@ -1,4 +1,4 @@
-"""What every estimator shares: reading, checking and scaling views, and the answers of a fitted model."""
+"""What all estimators share: reading, checking and scaling views, and the answers of a fitted model."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from jella.views.containers import is_annotated, is_frame
 from jella.views.fingerprints import content_order, fingerprints
 from jella.views.scaling import Scaling
 
-#: components where neither their number nor that of the clusters is given
+#: number of components where neither n_components nor n_clusters is given
 DEFAULT_RANK = 10
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Views on their way into a fit.
+    """The views of a fit, checked and scaled.
 
     Attributes
     ----------
     views : AnyViews
-        As read, all n samples.
+        All n samples, as read.
     rows : int array (m,)
-        The samples that the fit takes, in the order in which it takes them.
+        Positions of the samples that the fit uses, in the order of the fit.
     used, scaled : AnyViews
         These samples, in the user's units and in the scale of the model.
     scaling : Scaling
     prints : uint64 array (m,) or None
-        Fingerprints of these samples, where the order comes from them.
+        Fingerprints of these samples, if their order comes from fingerprints.
     """
 
     views: AnyViews
@@ -58,25 +58,21 @@ class Prepared:
     prints: np.ndarray | None = None
 
     def fit_samples(self, W: Array) -> FitSamples | None:
-        """What the model recognises these samples by, and their embedding (m, r); None where they are in chunks."""
+        """The samples with their embedding (m, r), for the model to recognise them; None where they are in chunks."""
         if not isinstance(self.used, Views):
-            return None  # they may be too many; the last step of their solve is that of new samples
+            return None  # they may be too many, and the last step of the fit embeds them as it embeds new samples
         return FitSamples(self.used.gather(fingerprints), self.rows, W, W)
 
     @property
     def ranks(self) -> np.ndarray:
-        """Where each sample of the fit stands among them in the order they came, (m,)."""
+        """The rank of each sample of the fit in the user's order, (m,)."""
         return np.argsort(np.argsort(self.rows))
-
-    def place(self, rows: Any) -> Any:
-        """An array with a row per sample of the fit, for all samples as the user gave them."""
-        return self.views.place(rows, self.rows)
 
 
 class BaseMultiView(BaseEstimator):
     """Reading, checking, scaling and naming views."""
 
-    #: whether a fit takes its samples in an order of their contents
+    #: whether a fit orders its samples by their contents
     _orders_samples = False
 
     n_clusters: int | None
@@ -91,11 +87,11 @@ class BaseMultiView(BaseEstimator):
     @property
     @abstractmethod
     def capabilities(self) -> Capabilities:
-        """What the method takes and holds."""
+        """What the method accepts and keeps in memory."""
 
     @abstractmethod
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        """Fit views that were read from X."""
+        """Fit the views that were read from X."""
 
     def fit(self, X: Any, y: Any = None, *, observed: Any = None) -> Any:
         """Learn from views.
@@ -118,17 +114,22 @@ class BaseMultiView(BaseEstimator):
         return self
 
     def read(self, X: Any, observed: Any = None) -> AnyViews:
-        """The views of X as the fitted model reads them: its names, its columns, in their order."""
+        """The views of X, with the names and columns of the fit in their order."""
         check_is_fitted(self)
         return self._read(X, observed, reset=False)
 
     def _prepare(self, views: AnyViews) -> Prepared:
-        """Check and scale the views of a fit."""
+        """The views of a fit, checked and scaled."""
         check_features(views)
         kept = kept_samples(views, self.on_empty)
         rows, prints = np.flatnonzero(kept), None
         used = views if kept.all() else views.take(kept)
-        self._check_n_clusters(used.n_samples)
+        if self.n_clusters is not None:
+            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
+            if self.n_clusters > used.n_samples:
+                raise ValueError(
+                    f"n_clusters={self.n_clusters} is more than the {used.n_samples} samples; choose fewer clusters"
+                )
         if self._orders_samples:
             prints = used.gather(fingerprints)
             order = content_order(prints)
@@ -140,7 +141,7 @@ class BaseMultiView(BaseEstimator):
         return Scaling.learn(views, self.scale, self.view_weights)
 
     def _remember(self, X: Any, prepared: Prepared) -> None:
-        """Set what later calls need to know of the views of the fit."""
+        """Set what later calls need to know about the views of the fit."""
         views = prepared.views
         self.schema_ = Schema.of(views, X)
         self.scaling_ = prepared.scaling
@@ -158,7 +159,7 @@ class BaseMultiView(BaseEstimator):
             raise ValueError(f"expected the {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
         if is_chunked(X):
             views = self._read_chunks(X, observed, schema)
-        # torch, cupy and masked arrays: validate_data would copy them to plain NumPy; it does not know AnnData
+        # validate_data would copy torch, cupy and masked arrays to plain NumPy, and does not know AnnData
         elif is_single(X) and not (_is_foreign(X) or is_annotated(X)):
             return read_views(self._checked_single(X, observed, reset), observed, schema)
         else:
@@ -184,7 +185,7 @@ class BaseMultiView(BaseEstimator):
         return read_chunked(X, observed, schema)
 
     def _checked_single(self, X: Any, observed: Any, reset: bool) -> Any:
-        """A plain 2-D array is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
+        """A 2-D array, which is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
         first = X[0] if isinstance(X, list | tuple) else X
         if isinstance(first, str | PathLike):
             raise ValueError(f"expected arrays of numbers, got the text {str(first)!r}; if it is a file, read it first")
@@ -194,7 +195,7 @@ class BaseMultiView(BaseEstimator):
                 "pass a list of 2-D arrays, one per view"
             )
         if is_frame(X):
-            read_views(X, observed)  # names the columns that are not numbers
+            read_views(X, observed)  # its error names the columns that are not numbers
         try:
             checked = validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
         except ValueError as error:
@@ -207,25 +208,16 @@ class BaseMultiView(BaseEstimator):
             ) from None
         return X if is_frame(X) else checked
 
-    def _check_n_clusters(self, n_samples: int) -> None:
-        if self.n_clusters is None:
-            return
-        check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
-        if self.n_clusters > n_samples:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the {n_samples} samples; choose fewer clusters"
-            )
-
     def save(self, path: str | PathLike[str]) -> None:
         """Write the estimator, fitted or not, to one file that `jella.load` reads and that holds no code.
 
-        Where it was fitted on Dask collections, the embedding and the labels of its samples are left out: they may be
-        larger than any memory, and `transform` and `predict` give them again.
+        If it was fitted on Dask collections, the file does not hold the embedding and the labels of its samples: they
+        may be larger than memory, and `transform` and `predict` compute them again.
 
         Parameters
         ----------
         path : str or path
-            The file, by custom with the extension .jella. One that is there is replaced when the new one is complete.
+            The file, usually with the extension .jella. An existing file is replaced when the new one is complete.
 
         Examples
         --------
@@ -239,26 +231,26 @@ class BaseMultiView(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags, can = super().__sklearn_tags__(), self.capabilities
-        tags.input_tags.allow_nan = can.missing == "entries"  # a single view has no whole views to lack
+        tags.input_tags.allow_nan = can.missing == "entries"  # with a single view, no whole view can be missing
         tags.input_tags.positive_only = not can.signed
         tags.input_tags.sparse = True
         return tags
 
 
 def has_clusters(self: BaseMultiView) -> bool:
-    """Condition of the methods that need a number of clusters."""
+    """Whether there are labels; if not, an AttributeError says why `predict` and `fit_predict` do not exist."""
     if self.n_clusters is None and not self.capabilities.chooses_n_clusters:
         raise AttributeError(f"{type(self).__name__} has no labels without a number of clusters; set n_clusters")
     return True
 
 
 class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
-    """A model that embeds samples, new and incomplete ones too; a fit sets `readout_`, which answers."""
+    """A model that embeds samples, also new and incomplete ones; a fit sets `readout_`, which gives the answers."""
 
     n_components: int | None
     readout_: Readout
 
-    #: labels are found from rows of the embedding at unit norm
+    #: whether labels come from rows of the embedding at unit norm
     _labels_from_unit_rows = False
 
     def fit_transform(self, X: Any, y: Any = None, *, observed: Any = None) -> Array:
@@ -267,14 +259,14 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         return self._with_names(self.embedding_, self.sample_names_in_)
 
     def transform(self, X: Any, *, observed: Any = None) -> Array:
-        """Embed samples, new and incomplete ones too, with the bases of the fit.
+        """The embedding of samples, also new and incomplete ones, with the bases of the fit.
 
-        A sample of the fit, with the same values and the same holes, gets its row of `embedding_`.
+        A sample of the fit, with the same values and the same missing entries, gets its row of `embedding_`.
 
         Parameters
         ----------
         X : as in fit
-            Views may be missing altogether: leave them out of a dict, or pass None in a list.
+            Whole views may be missing: leave them out of a dict, or pass None in a list.
 
         Returns
         -------
@@ -285,7 +277,7 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         return self._with_names(views.as_given(self._answers().present(views)), views.sample_names)
 
     def _answers(self) -> Readout:
-        """The readout, with what the user says now of empty samples."""
+        """The readout with the current `on_empty`, which the user may have changed after the fit."""
         return replace(self.readout_, on_empty=self.on_empty)
 
     def _rank(self, views: AnyViews) -> int:
@@ -305,7 +297,7 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         return self.readout_.width
 
     def _with_names(self, W: Array, sample_names: Any) -> Any:
-        """The embedding, as a DataFrame on the samples' names where set_output asks for pandas."""
+        """The embedding; a DataFrame indexed by the samples' names where set_output asks for pandas."""
         config = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         if config != "pandas" or sample_names is None:
             return W
@@ -314,20 +306,21 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         return pd.DataFrame(to_numpy(W), index=sample_names, columns=self.get_feature_names_out())
 
     def _set_answers(self, readout: Readout, W: Any, prepared: Prepared) -> None:
-        """Set the readout and, where there is a number of clusters, the labels of the samples of the fit.
+        """Set the readout and, if there is a number of clusters, the labels of the samples of the fit.
 
         Parameters
         ----------
         W : array (m, r)
-            The embedding of the samples of the fit, divided as they are.
+            The embedding of the samples of the fit; in chunks if they are.
         """
         for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_"):
             if name in vars(self):
                 delattr(self, name)
         if self.n_clusters is not None or self.capabilities.chooses_n_clusters:
             clusters, labels = self._find_clusters(readout, W, prepared)
-            readout = readout.with_clusters(clusters, labels)
-            self.labels_ = prepared.place(labels)
+            known = None if readout.known is None else replace(readout.known, labels=to_numpy(labels))
+            readout = replace(readout, clusters=clusters, known=known)
+            self.labels_ = prepared.views.place(labels, prepared.rows)
             for name, value in ({} if clusters is None else clusters.attributes()).items():
                 setattr(self, name, value)
         self.readout_ = readout
@@ -339,7 +332,7 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
 
 
 class LabelsMixin:
-    """Labels of samples, where there is a number of clusters."""
+    """Labels of samples, for estimators with a number of clusters."""
 
     @available_if(has_clusters)
     def fit_predict(self, X: Any, y: Any = None, *, observed: Any = None) -> np.ndarray:
@@ -350,28 +343,27 @@ class LabelsMixin:
     def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
         """The cluster of each sample, (n,); -1 for samples without any observed value.
 
-        A sample of the fit, with the same values and the same holes, gets its label of `labels_`.
+        A sample of the fit, with the same values and the same missing entries, gets its label of `labels_`.
         """
         views = self.read(X, observed)  # type: ignore[attr-defined]
         return views.as_given(self._answers().assign(views))  # type: ignore[attr-defined]
 
 
 class BaseEmbedding(BaseTransformer):
-    """A model whose bases also give the values back: it completes, and is scored on what it completes."""
+    """A model that also predicts values from embeddings: it completes data, and is scored on its predictions."""
 
     def complete(self, X: Any, *, observed: Any = None) -> Any:
-        """X with its missing values filled in, in the same container and in the user's own units.
+        """X with its missing values imputed, in the same container and in the user's units.
 
-        Observed values come back bit for bit. A DataFrame that lacks samples gets them appended to its own rows.
+        Observed values are returned bit for bit. Samples that a DataFrame lacks are appended to its rows.
         """
         return complete_views(self.read(X, observed), X, self._answers(), self.schema_)
 
     def score(self, X: Any, y: Any = None, *, observed: Any = None) -> float:
-        """How well hidden values are predicted: the negative RMSE, higher is better.
+        """The negative RMSE of predictions of hidden values; higher is better.
 
-        A sample with two views or more loses one of them, any other a tenth of its observed entries; its embedding
-        is inferred from the rest. Errors are in the scale that the model works in. The choice of what to hide follows
-        random_state.
+        In a sample with at least two views one view is hidden, in any other a tenth of its observed entries. Its
+        embedding is inferred from the rest. Errors are in the scale of the model. random_state decides what is hidden.
         """
         views = self.read(X, observed)
         seed = self.random_state if isinstance(self.random_state, int | np.integer) else 0
@@ -381,7 +373,7 @@ class BaseEmbedding(BaseTransformer):
         return -held_out_rmse(kept, self._predict_new, self.scaling_, np.random.default_rng(seed))
 
     def _predict_new(self, views: Views) -> list[Array]:
-        """Each view as the model expects it, (n, d), from what is observed of new samples; in the user's units."""
+        """Each view as the model predicts it, (n, d), from what is observed of new samples; in the user's units."""
         readout = self.readout_
         estimate = readout.in_units(views, readout.expect(readout.solve(readout.scaling.apply(views))))
         return [estimate(v, None) for v in range(len(views))]
@@ -392,7 +384,7 @@ def _is_foreign(X: Any) -> bool:
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A generator from whatever scikit-learn users pass as random_state."""
+    """A NumPy generator from anything that scikit-learn accepts as random_state, or from a generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):

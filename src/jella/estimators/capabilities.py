@@ -1,4 +1,4 @@
-"""What a method can do: one record, from which tags, refusals, `jella methods` and the checks of Dask come."""
+"""What a method can do: one record for tags, errors, `jella methods` and the checks for Dask."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from jella.views import View, Views
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a method takes and holds.
+    """What a method accepts and keeps in memory.
 
     Attributes
     ----------
     missing : {'entries', 'views', 'nothing'}
         What may be missing: views and single entries, whole views only, or nothing.
     signed : bool
-        Takes negative values.
+        Whether it accepts negative values.
     pairs : bool
-        Holds n × n matrices.
+        Whether it keeps n × n matrices in memory.
     not_in_chunks : str or None
-        Why it cannot fit samples in chunks (Dask), in words; None where it can.
+        Why it cannot fit samples in chunks (Dask), in words; None if it can.
     chooses_n_clusters : bool
-        Finds the number of clusters where none is given.
+        Whether it finds the number of clusters if none is given.
     memory : str
         What it holds beside the data, of n samples with d features and r components.
     """
@@ -56,7 +56,7 @@ class Capabilities:
 
 @cache
 def probe() -> Data:
-    """A few samples of two views, to see what a method declares."""
+    """A few samples of two views, for which a method declares its problem."""
     rng = np.random.default_rng(0)
     complete = np.ones((1, 1), dtype=bool)
     views = Views(tuple(View(name, rng.uniform(0.1, 1.0, (4, 3)), complete) for name in ("a", "b")))
@@ -64,7 +64,10 @@ def probe() -> Data:
 
 
 def _why_not_in_chunks(problem: Problem) -> str | None:
-    """Terms must take samples one by one, or relate them through few neighbours, which the client can hold."""
+    """Why a problem cannot be solved in chunks, or None.
+
+    Terms must treat samples one by one, or relate them through few neighbours, which fit into the client's memory.
+    """
     for term in problem.embedding:
         if term.pairs:
             return f"has {term.name}, which relates all samples to each other"

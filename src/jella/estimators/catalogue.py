@@ -1,4 +1,4 @@
-"""What methods there are, what each can handle, and what stands in the way of running one on given data."""
+"""All methods, what each can handle, and why one cannot run on given data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jella.estimators.methods import daimc, generic, imcl, img, imlbdr, irmkmc, 
 from jella.numerics.arrays import to_numpy
 from jella.views import Views
 
-#: every estimator; a new one is a line
+#: all estimators; a new one needs one line
 _ALL: tuple[type[BaseMultiView], ...] = (
     sparse_bdr.SparseBDR,
     daimc.DAIMC,
@@ -33,7 +33,7 @@ _ALL: tuple[type[BaseMultiView], ...] = (
     generic.JELLA,
 )
 
-#: samples from which n × n matrices of double precision are out of reach of most machines
+#: number of samples above which n × n matrices of double precision are too large for most machines
 MANY = 20_000
 
 
@@ -46,11 +46,11 @@ class Method:
     kind : type
         The estimator.
     name : str
-        Of the class.
+        Name of the class.
     summary : str
     can : Capabilities
     clusters, completes, embeds_new : bool
-        Finds clusters, fills in missing values, has an embedding for new samples.
+        Whether it finds clusters, imputes missing values, and embeds new samples.
     """
 
     kind: type[Any]
@@ -63,11 +63,11 @@ class Method:
 
     @property
     def command_name(self) -> str:
-        """As on the command line: SparseBDR is sparse-bdr."""
+        """The name on the command line: SparseBDR is sparse-bdr."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", self.name).lower()
 
     def obstacle(self, views: Views) -> str | None:
-        """Why it cannot run on these views, in a few words; None where it can."""
+        """Why it cannot run on these views, in a few words; None if it can."""
         if self.can.missing != "entries" and not views.is_rowwise:
             return "single entries are missing"
         if self.can.missing == "nothing" and not all(view.is_complete for view in views):
@@ -82,13 +82,13 @@ class Method:
 
 
 def estimators() -> dict[str, type[BaseMultiView]]:
-    """Every estimator of the library by the name of its class."""
+    """All estimators of the library, by the name of their class."""
     return {kind.__name__: kind for kind in _ALL}
 
 
 @lru_cache
 def methods() -> dict[str, Method]:
-    """Every ready-made method by the name of its class, the recommended one first.
+    """All ready-made methods, by the name of their class; the recommended one is first.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def methods_table() -> str:
 
 
 def find_method(name: str) -> Method:
-    """The method of that name, written in whatever way: sparse-bdr, SparseBDR, sparse_bdr."""
+    """The method of that name, in any spelling: sparse-bdr, SparseBDR, sparse_bdr."""
     plain = _plain(name)
     for method in methods().values():
         if _plain(method.name) == plain:

@@ -1,10 +1,10 @@
-"""Estimators of the framework: a method is a declaration, and a fit solves it."""
+"""Estimators of the framework: a method declares a problem, and a fit solves it."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -26,7 +26,7 @@ from jella.readout.neighbours import NeighbourReadout
 from jella.solve.plan import make_plan
 from jella.solve.relaxation import SOR, Basic, Relaxation
 from jella.solve.samples import SamplesLostError
-from jella.solve.solver import Progress, Result, solve
+from jella.solve.solver import Result, solve
 from jella.solve.start import make_start
 from jella.views import AnyViews, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative
@@ -35,9 +35,9 @@ from jella.views.checks import refuse_missing_entries, refuse_negative
 class BaseJELLA(LabelsMixin, BaseEmbedding):
     """What all methods of the framework share; a method adds its parameters and `declare`."""
 
-    #: finds the number of clusters where none is given
+    #: whether the method finds the number of clusters where none is given
     _chooses_n_clusters = False
-    #: whether the objective has a minimiser, so that reaching max_iter is worth a warning
+    #: whether the objective has a minimiser; if it has, reaching max_iter is worth a warning
     _has_minimiser = True
 
     solver: Any
@@ -49,35 +49,38 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
 
     @abstractmethod
     def declare(self, data: Data) -> Problem:
-        """The method as a problem for these data: its loss, and its terms on the bases and on the embedding."""
+        """The problem that the method solves for these data: a loss, and terms on the bases and on the embedding."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the method takes and holds, from its declaration."""
+        """What the method accepts and keeps in memory, from its declaration."""
         return Capabilities.of(self.declare(probe()), self._chooses_n_clusters)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        prepared = self._prepare(views)
+        prepared, name = self._prepare(views), type(self).__name__
         problem = self.declare(Data(prepared.scaled, y, prepared.rows, views.n_samples))
-        self._check_data(problem, prepared)
-        result = self._solve(prepared, problem)
-        self._remember(X, prepared)
-        self._set_fitted(X, problem, result, prepared)
-        self._warn(result)
-
-    def _check_data(self, problem: Problem, prepared: Prepared) -> None:
-        name = type(self).__name__
         if problem.needs_nonnegative_data:
             refuse_negative(prepared.used, name)
             refuse_negative(prepared.scaled, name)
         if not problem.loss.allows_entries:
             refuse_missing_entries(prepared.used, name)
+        result = self._solve(prepared, problem)
+        self._remember(X, prepared)
+        self._set_fitted(X, problem, result, prepared)
+        if not result.converged:
+            self._warn(result)
 
     def _solve(self, prepared: Prepared, problem: Problem) -> Result:
+        """The best result of one start, or of several random ones."""
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         check_scalar(self.n_init, "n_init", Integral, min_val=1)
         check_scalar(self.tol, "tol", Real, min_val=0)
-        views, rng, relaxation = prepared.scaled, generator(self.random_state), self._relaxation()
+        rules = {"basic": Basic, "sor": SOR}
+        if not isinstance(self.solver, Relaxation) and self.solver not in rules:
+            raise ValueError(f"solver must be 'basic', 'sor' or a relaxation rule, got {self.solver!r}")
+        relaxation = self.solver if isinstance(self.solver, Relaxation) else rules[self.solver]()
+        callbacks = [self.callback] if callable(self.callback) else list(self.callback or ())
+        views, rng = prepared.scaled, generator(self.random_state)
         rank = self._rank(views)
         plan = make_plan(problem, views.is_rowwise, relaxation)
         best: Result | None = None
@@ -85,7 +88,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             if self.warm_start and hasattr(self, "result_"):
                 start = self._last_blocks(prepared, problem, rank)
             else:
-                start = make_start(views, problem, self._init(prepared), rank, rng)
+                init = self.init if isinstance(self.init, str) else self._given_start(prepared)
+                start = make_start(views, problem, init, rank, rng)
             result = solve(
                 problem,
                 plan,
@@ -94,7 +98,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
                 relaxation=relaxation,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                callbacks=self._callbacks(),
+                callbacks=callbacks,
             )
             best = result if best is None or result.value < best.value else best
             if result.stop_reason == "interrupted":
@@ -102,9 +106,9 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         assert best is not None
         return replace(best, blocks=problem.at_rest(best.blocks))
 
-    def _init(self, prepared: Prepared) -> Any:
-        """What the user gave to start from, its rows in the order of the fit."""
-        if isinstance(self.init, str) or prepared.prints is None:
+    def _given_start(self, prepared: Prepared) -> Any:
+        """The start that the user gave, with its rows in the order of the fit."""
+        if prepared.prints is None:
             return self.init
         given = self.init if isinstance(self.init, Mapping) else {"embedding": self.init}
         W = given.get("embedding")
@@ -112,41 +116,29 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         return self.init if W is None or np.shape(W)[0] != n else {**given, "embedding": take_rows(W, prepared.ranks)}
 
     def _last_blocks(self, prepared: Prepared, problem: Problem, rank: int) -> Blocks:
-        """The blocks of the last fit, to go on from."""
+        """The blocks of the last fit, from which this fit continues."""
         last, views = self.result_.blocks, prepared.scaled
         shapes = [tuple(U.shape) for U in last.bases], tuple(last.embedding.shape)
         wanted = [(view.n_features, rank) for view in views], (views.n_samples, rank)
         if shapes != wanted:
             raise ValueError(
-                f"warm_start=True goes on from blocks of shapes {shapes}, but this fit needs {wanted}; "
+                f"warm_start=True continues from blocks of shapes {shapes}, but this fit needs {wanted}; "
                 "set warm_start=False or pass the same samples and features"
             )
         if prepared.prints is not None:
             return problem.take_blocks(last, prepared.ranks)
         return replace(last, embedding=views.cut(last.embedding)) if problem.is_separable else last
 
-    def _relaxation(self) -> Relaxation:
-        if isinstance(self.solver, Relaxation):
-            return self.solver
-        rules = {"basic": Basic, "sor": SOR}
-        if self.solver not in rules:
-            raise ValueError(f"solver must be 'basic', 'sor' or a relaxation rule, got {self.solver!r}")
-        return rules[self.solver]()
-
-    def _callbacks(self) -> list[Callable[[Progress], Any]]:
-        if self.callback is None:
-            return []
-        return [self.callback] if callable(self.callback) else list(self.callback)
-
     def _make_readout(self, problem: Problem, result: Result, prepared: Prepared) -> Readout:
-        """How the fitted model answers."""
+        """The object that gives the answers of the fitted model."""
         blocks, W = result.blocks, result.blocks.embedding
+        for_new = Problem(loss=problem.loss, embedding=tuple(term for term in problem.embedding if term.separable))
         readout = LowRankReadout(
             type(self).__name__,
             prepared.scaling,
             blocks.bases,
             self.on_empty,
-            problem=LowRankReadout.for_new(problem),
+            problem=for_new,
             loss_state=blocks.loss_state,
         )
         if problem.neighbours is None:
@@ -171,31 +163,32 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         else:
             self.result_ = replace(result, blocks=problem.take_blocks(blocks, back))
         if prepared.views.folder is not None or prepared.scaled.folder is not None:
-            self._files = prepared.views.folder, prepared.scaled.folder  # they go when no model needs them
+            self._files = prepared.views.folder, prepared.scaled.folder  # they are deleted when no model needs them
         if result.lost:
             self._keep_what_is_left(problem, result, prepared)
         readout = self._make_readout(problem, result, prepared)
         shown = blocks.embedding if readout.known is None else readout.known.shown
-        self.embedding_ = prepared.place(shown)
+        self.embedding_ = prepared.views.place(shown, prepared.rows)
         self._set_answers(readout, blocks.embedding, prepared)
 
     def _keep_what_is_left(self, problem: Problem, result: Result, prepared: Prepared) -> None:
-        """Set what a fit has found whose samples can no longer be reached, and say so."""
+        """Set what the fit has found before its samples were lost, and raise an error that says so."""
         if problem.is_separable:
             self.readout_, again = self._make_readout(problem, result, prepared), prepared.views.fresh()
             self.embedding_ = again.as_given(self.readout_.present(again))
             if not self.dropped_:
                 self.result_ = replace(result, blocks=replace(result.blocks, embedding=self.embedding_))
-            left = "bases of the last one, and its embedding is computed from them when asked for"
+            left = "bases of the last one, and computes the embedding from them when it is needed"
         else:
-            self.embedding_ = prepared.place(result.blocks.embedding)
+            self.embedding_ = prepared.views.place(result.blocks.embedding, prepared.rows)
             left = "bases and the embedding of the last one"
         raise SamplesLostError(
             f"{result.lost}: the fit ended after {result.n_iter} sweeps; the model has the {left}; fit with "
-            "warm_start=True to go on from there"
+            "warm_start=True to continue from them"
         )
 
     def _warn(self, result: Result) -> None:
+        """Say why the fit ended early, if users should know."""
         if result.stop_reason == "interrupted":
             warnings.warn(
                 f"the fit was interrupted after {result.n_iter} sweeps; the model holds the last accepted blocks",
@@ -215,5 +208,5 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
 class BaseClusterer(ClusterMixin, BaseJELLA):
     """A method that scikit-learn may call a clusterer: it takes values of any sign."""
 
-    # ClusterMixin brings a fit_predict that is always there; ours needs a number of clusters
+    # the fit_predict of ClusterMixin always exists; ours needs a number of clusters
     fit_predict = LabelsMixin.__dict__["fit_predict"]

@@ -10,7 +10,7 @@ from jella.saving.model import load_as
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load an estimator that `save` wrote. Nothing in the file is run, so files of strangers can be opened too.
+    """The estimator in a file that `save` wrote. Nothing in the file is run, so files from strangers can be loaded too.
 
     Parameters
     ----------
@@ -20,8 +20,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     model : estimator
-        Of the class that was saved, with its parameters and, where it was fitted, all that the fit gave it. Arrays of
-        other libraries (torch, cupy) come back as NumPy arrays, and a `callback` as None.
+        Of the class that was saved, with its parameters and, if it was fitted, all attributes of the fit. Arrays of
+        other libraries (torch, cupy) become NumPy arrays, and a `callback` becomes None.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Fits on an accelerator of views in any container: they are read on the host, and the fitted model comes back to it.
+"""Fits on an accelerator, of views in any container: the host reads them, and the fitted model returns to the host.
 
-Only values go to the device, once they are read. So names, the order of samples and refusals are those of a fit on the
-host, and the model that comes back completes, reports and saves as one that never left.
+After reading, only values are moved to the device. So names, the order of samples and errors are those of a fit on the
+host, and the returned model completes, reports and saves like a model that was fitted on the host.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ class Device:
 
     @classmethod
     def named(cls, name: str) -> Device:
-        """The device of that name: cpu, cuda, cuda:1; tried out on a small sum."""
+        """The device of that name, such as cpu, cuda or cuda:1, after a test with a small sum."""
         torch = _torch()
         try:
             float(torch.ones(1, dtype=torch.float64, device=name).sum())
-        except (AssertionError, ImportError, RuntimeError, TypeError):  # every kind is absent in its own way
-            there = ", ".join(["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))])
+        except (AssertionError, ImportError, RuntimeError, TypeError):  # missing devices raise different errors
+            known = ", ".join(["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))])
             raise ValueError(
-                f"expected a device of this machine with double precision, got {name!r}; pass one of {there}"
+                f"expected a device of this machine with double precision, got {name!r}; pass one of {known}"
             ) from None
         return cls(torch.device(name))
 
     @staticmethod
     def takes(model: Any) -> bool:
-        """Whether the model computes where its views are; RAMC and what others wrote compute in NumPy."""
+        """Whether the model computes on the device of its views; RAMC and estimators of others compute in NumPy."""
         return isinstance(model, BaseMultiView) and not isinstance(model, RAMC)
 
     def fit(self, model: Any, X: Any) -> Any:
-        """A clone of the model, fitted here and back on the host with all that the fit gave it.
+        """A clone of the model, fitted on the device and moved to the host with all attributes of the fit.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Device:
         return on_host(fitted)
 
     def tensors(self, X: Any) -> dict[str, Array]:
-        """Views by name as tensors: all samples in the order of a fit, NaN where nothing was observed."""
+        """The views by name as tensors: all samples in the order of a fit, NaN where nothing was observed."""
         views = self._moved(read_views(X))
         return {view.name: namespace(view.X).where(view.mask, view.X, float("nan")) for view in views}
 
@@ -97,12 +97,12 @@ class Device:
         return replace(views, items=items)
 
     def _tensor(self, array: np.ndarray) -> Array:
-        # torch takes no negative strides, and warns of memory that must not be written to
+        # torch takes no negative strides, and warns about read-only memory
         return _torch().asarray(np.require(array, requirements=["C", "W"]), device=self.place)
 
     @property
     def hardware(self) -> str:
-        """What the device is: the card's own name, or cpu."""
+        """The name of the card, or cpu."""
         return _torch().cuda.get_device_name(self.place) if self.place.type == "cuda" else str(self.place)
 
     def __str__(self) -> str:
@@ -111,18 +111,18 @@ class Device:
 
 
 def fit_on(device: Device | None, model: Any, X: Any) -> Any:
-    """The model fitted on the device; without one it is fitted itself, where the views are."""
+    """The model fitted on the device; without a device the model itself is fitted, where its views are."""
     return model.fit(X) if device is None else device.fit(model, X)
 
 
 def on_host(model: Any) -> Any:
-    """A copy of a model with NumPy arrays where it has tensors; what several attributes share, they share again."""
+    """A copy of a model with NumPy arrays instead of tensors; attributes that share an array still share it."""
     stream, buffers = BytesIO(), list[pickle.PickleBuffer]()
-    _Homeward(stream, protocol=5, buffer_callback=buffers.append).dump(model)
+    _ToHost(stream, protocol=5, buffer_callback=buffers.append).dump(model)
     return pickle.loads(stream.getvalue(), buffers=buffers)
 
 
-class _Homeward(pickle.Pickler):
+class _ToHost(pickle.Pickler):
     """Tensors are pickled as NumPy arrays."""
 
     def reducer_override(self, value: Any) -> Any:

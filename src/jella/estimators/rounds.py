@@ -1,4 +1,4 @@
-"""What methods that work in rounds share: the checks of their parameters, the record of a fit, and its warning."""
+"""What methods with rounds share: checks of their parameters, the record of a fit, and its warning."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class RoundsMixin:
             check_scalar(getattr(self, name), name, Real, min_val=0)
 
     def _set_rounds(self, residuals: Sequence[float] | np.ndarray, converged: bool) -> None:
-        """Set what a fit says of its rounds."""
+        """Set the attributes that describe the rounds of a fit."""
         self.residuals_ = np.asarray(residuals)
         self.n_iter_ = len(self.residuals_)
         self.converged_ = bool(converged)
 
     def _warn_unless_converged(self, last: str) -> None:
-        """Warn if the rounds ended early; `fit` calls it with a sentence about the last round."""
+        """Warn if the fit did not converge; `last` is a sentence about the last round."""
         if not self.converged_ and self.tol > 0:
             warnings.warn(
                 f"{type(self).__name__} did not converge in {self.max_iter} rounds: {last} (tol={self.tol:g}); "

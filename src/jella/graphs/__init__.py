@@ -1,1 +1,1 @@
-"""Graphs of samples: neighbours, groups, and what neighbours lend each other."""
+"""Graphs of samples: neighbours, groups, and values that neighbours lend each other."""

@@ -1,4 +1,4 @@
-"""Cells of near samples, for searches and for the order of sweeps over millions of them."""
+"""Cells of near samples: where a search among millions of samples looks, and the order of sweeps over them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from jella.views.model import View, Views
 
 #: Bytes of a block within a cell: products of this size stay near the processor.
 CELL_BLOCK_BYTES = 2**23
-#: Samples a cell, on average; larger than four times this a cell is split.
+#: Samples per cell, on average; a cell with more than four times as many is split.
 CELL_SIZE = 250
 MAX_CELLS = 4096
-#: Samples a cell where cells order the samples.
+#: Samples per cell where cells are used to order the samples.
 ORDER_SIZE = 1000
-#: Samples that k-means sees.
+#: Samples that k-means is fitted to.
 SUBSAMPLE = 100_000
+#: Coordinates of a random projection.
 PROJECTED = 32
 
 
 def locality_order(coordinates: np.ndarray, random_state: int = 0) -> np.ndarray:
     """A permutation (n,) that puts near samples next to each other.
 
-    Cells of k-means follow each other in a greedy chain of nearest centres; within a cell, samples are in the order of
-    their first principal coordinate.
+    The cells of k-means form a chain: after each cell comes the one with the nearest centre of those left. Within a
+    cell, samples are in the order of their first principal coordinate.
 
     >>> locality_order(np.array([[0.0], [2.0], [1.0], [3.0]])).tolist()
     [0, 2, 1, 3]
@@ -42,7 +43,16 @@ def locality_order(coordinates: np.ndarray, random_state: int = 0) -> np.ndarray
 
 @dataclass(frozen=True)
 class Cells:
-    """A partition of the samples into cells near centres."""
+    """A partition of the samples into cells.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+        The cell of each sample.
+    centres : array (c, p)
+    order, starts : int arrays (n,) and (c + 1,)
+        The samples cell by cell, and where each cell starts among them.
+    """
 
     labels: np.ndarray
     centres: np.ndarray
@@ -51,7 +61,7 @@ class Cells:
 
     @classmethod
     def of(cls, coordinates: np.ndarray, random_state: int, size: int | None = None) -> Cells:
-        """Cells of about so many samples with these coordinates (n, p), by k-means."""
+        """Cells of about `size` samples (`CELL_SIZE` by default) with these coordinates (n, p), by k-means."""
         coordinates = np.asarray(coordinates, dtype=np.float32)
         n, size = len(coordinates), size or CELL_SIZE
         n_cells = min(max(1, round(n / size)), MAX_CELLS)
@@ -71,11 +81,11 @@ class Cells:
         return cls(labels, centres, np.concatenate(parts), np.concatenate([[0], np.cumsum(sizes)]))
 
     def members(self, cell: int) -> np.ndarray:
-        """Samples of a cell."""
+        """The samples of a cell."""
         return self.order[self.starts[cell] : self.starts[cell + 1]]
 
     def around(self, cell: int, n_samples: int, n_cells: int) -> np.ndarray:
-        """Members, ascending, of the nearest cells: at least so many samples and so many cells."""
+        """The samples of the nearest cells, ascending: at least `n_samples` of them, from at least `n_cells` cells."""
         near = np.argsort(row_sqnorms(self.centres - self.centres[cell]), kind="stable")
         near = np.concatenate([[cell], near[near != cell]])
         sizes = np.diff(self.starts)[near]
@@ -83,7 +93,7 @@ class Cells:
         return np.sort(np.concatenate([self.members(one) for one in near[:count]]))
 
     def assign(self, coordinates: np.ndarray) -> np.ndarray:
-        """The cell of the nearest centre, (m,)."""
+        """The cell with the nearest centre, (m,), of samples with these coordinates."""
         coordinates = np.asarray(coordinates, dtype=np.float32)
         labels = np.empty(len(coordinates), dtype=np.intp)
         half = 0.5 * row_sqnorms(self.centres)
@@ -93,14 +103,14 @@ class Cells:
 
 
 def groups(labels: np.ndarray) -> list[np.ndarray]:
-    """Positions of every label that occurs, ascending within each."""
+    """The positions of each label that occurs, in ascending order."""
     order = np.argsort(labels, kind="stable")
     ends = np.flatnonzero(np.asarray(labels[order][1:] != labels[order][:-1])) + 1
     return np.split(order, ends) if len(labels) else []
 
 
 def _split(rows: np.ndarray, coordinates: np.ndarray, size: int) -> list[np.ndarray]:
-    """A cell that is far too large in halves along its first principal coordinate, and so on."""
+    """A cell in one piece, or, where it is far too large, in halves along its first principal coordinate, and so on."""
     if len(rows) <= 4 * size:
         return [rows]
     order = _principal_order(coordinates[rows])
@@ -109,7 +119,7 @@ def _split(rows: np.ndarray, coordinates: np.ndarray, size: int) -> list[np.ndar
 
 
 def _principal(points: np.ndarray) -> np.ndarray:
-    """First principal coordinate (n,), of a sign that does not depend on the order of the points."""
+    """The first principal coordinate (n,); its sign does not depend on the order of the points."""
     centred = points - points.mean(axis=0)
     axis = np.linalg.eigh(centred.T @ centred)[1][:, -1]
     return np.asarray(centred @ (axis * np.sign(axis[np.argmax(np.abs(axis))])))
@@ -120,7 +130,7 @@ def _principal_order(points: np.ndarray) -> np.ndarray:
 
 
 def chain(centres: np.ndarray) -> list[int]:
-    """All cells, each followed by the nearest of those left, from one end of the first principal coordinate."""
+    """All cells, each followed by the nearest one of those left; first comes one end of the first principal axis."""
     left = np.arange(len(centres))
     at = int(np.argmin(_principal(centres)))
     chain = []
@@ -134,20 +144,21 @@ def chain(centres: np.ndarray) -> list[int]:
 
 @dataclass(frozen=True)
 class Projection:
-    """A Gaussian projection of the centred, zero-filled values over the share observed."""
+    """A Gaussian projection of the centred values, zero where missing, divided by the share that is observed."""
 
     matrices: list[np.ndarray]
     means: list[np.ndarray]
 
     @classmethod
     def of(cls, views: Any, random_state: int) -> Projection:
-        """A random projection that knows the means of these views."""
+        """A random projection that centres values with the means of these views; zero where nothing is observed."""
         rng = np.random.default_rng(random_state)
         matrices = [rng.standard_normal((view.n_features, PROJECTED), dtype=np.float32) for view in views]
-        return cls(matrices, [observed_means(view) for view in views])
+        sums = [view.reduce(_sums_and_counts) for view in views]
+        return cls(matrices, [total / np.maximum(count, 1) for total, count in sums])
 
     def __call__(self, views: Views) -> np.ndarray:
-        """Coordinates (n, PROJECTED) of samples."""
+        """The coordinates (n, PROJECTED) of samples."""
         total = np.zeros((views.n_samples, PROJECTED), dtype=np.float32)
         share = np.zeros(views.n_samples)
         for view, matrix, means in zip(views, self.matrices, self.means, strict=True):
@@ -158,23 +169,10 @@ class Projection:
                     total[block] += part.X @ G - part.mask * offset.sum(axis=0)
                 else:
                     total[block] += part.X @ G - part.mask.astype(view.X.dtype) @ offset
-            share += count_observed(view, 1) / view.n_features
+            share += view.count_by_sample() / view.n_features
         return total / np.where(share > 0, share / len(views), 1.0)[:, None].astype(np.float32)
-
-
-def observed_means(view: Any) -> np.ndarray:
-    """Means of the observed values of every feature, (d,); zero where there are none."""
-    total, count = view.reduce(_sums_and_counts)
-    return total / np.maximum(count, 1)
 
 
 def _sums_and_counts(view: View) -> np.ndarray:
     total = np.asarray(view.X.sum(axis=0, dtype=np.float64)).ravel()
-    return np.stack([total, count_observed(view, 0)])
-
-
-def count_observed(view: View, axis: int) -> np.ndarray:
-    """Observed entries of every feature (axis 0) or sample (axis 1), without a mask of integers."""
-    counts = np.count_nonzero(view.mask, axis=axis)
-    repeated = view.X.shape[axis] if view.mask.shape[axis] == 1 else 1
-    return np.broadcast_to(counts * repeated, (view.X.shape[1 - axis],))
+    return np.stack([total, view.count_by_feature()])

@@ -1,4 +1,4 @@
-"""What neighbours lend a sample: values for what it lacks, and what the model left out of theirs."""
+"""What a sample takes from its neighbours, its donors: values that it lacks, and residuals of the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from jella.numerics.arrays import Array, like, row_blocks, to_numpy
 from jella.views import View
 
-#: a mean of residuals counts as if this many neighbours more had none
+#: a mean of residuals is shrunk as if this many more neighbours had a residual of zero
 SHRINKAGE = 3.0
 
 
@@ -20,26 +20,25 @@ SHRINKAGE = 3.0
 def lent_embedding(
     lenders: Any, views: Any, W: Array, donors: np.ndarray, bases: Sequence[Array], *, in_turn: bool = False
 ) -> Array:
-    """Embedding (n, r) of samples completed with what others have, instead of with what the model expects of them.
+    """The embedding (n, r) of samples whose missing values come from donors, instead of from the model.
 
-    An expected value varies less than an observed one, so samples that lack a view would lie closer together than
-    the others, and their embedding would tell which views they lack. A value that another sample has varies as
-    observed values do.
+    A value that the model expects varies less than an observed one. Samples that lack a view would lie closer together
+    than the others, and their embedding would show which views they lack. A donor's value varies as observed values do.
 
     Parameters
     ----------
     lenders : Views
-        Scaled, in memory; other kinds of views register their own way.
+        The samples that donors are among, scaled, in memory; other kinds of views register their own function.
     views : Views
         The samples, scaled; n of them.
     W : array (n, r)
-        Their embedding by the model, for what none of the donors has.
+        Their embedding by the model, for values that none of their donors has.
     donors : int array (n, q)
-        Samples among the lenders to take missing values from, the first that has one; -1 for none.
+        Positions among the lenders. A missing value comes from the first donor that has it; -1 means no donor.
     bases : sequence of arrays (d_v, r)
     in_turn : bool
-        Whether a sample lends a view again only to those whose other donors have all lent it as often. Samples that
-        many others are near to would otherwise lend to all of them, which then lie together.
+        Take a view from the donor that has lent it least often so far, and from the first of several. Otherwise a
+        donor that is near many samples would lend to all of them, and these would then lie together.
     """
     donors = donors if donors.shape[1] else np.full((len(donors), 1), -1)
     total = np.zeros(W.shape, dtype=to_numpy(W[:1, :1]).dtype)
@@ -64,18 +63,19 @@ def lent_rows(
     *,
     in_turn: bool,
 ) -> np.ndarray:
-    """A view's part of the embedding where samples have it wholly or not at all.
+    """A view's part of the embedding, (n, r), where each sample has the whole view or nothing of it.
 
     Parameters
     ----------
     has, own : bool array (n,) and array (n, r)
-        The samples that have the view, and its products with the basis.
-    lends, lent : the same of the lenders
+        Which samples have the view, and the products of their values with the basis.
+    lends, lent : bool array (m,) and array (m, r)
+        The same for the lenders.
     """
     able = (donors >= 0) & lends[donors]
     place = able.argmax(axis=1)
     if in_turn:
-        # the order in which samples ask follows their embedding, wherever they stand
+        # samples take turns in the order of their embedding, so that their positions do not matter
         order = np.lexsort(W.T)
         asking = order[(~has & able.any(axis=1))[order]]
         place[asking] = _in_turn(donors[asking], able[asking], lends.size)
@@ -85,7 +85,7 @@ def lent_rows(
 
 
 def _in_turn(donors: np.ndarray, able: np.ndarray, n_lenders: int) -> np.ndarray:
-    """Place of the donor of every sample, (m,): of those able the one with the fewest loans, the first of them."""
+    """The place of each sample's donor in its row of donors, (m,): of those able, the first with the fewest loans."""
     loans, places = np.zeros(n_lenders, dtype=np.intp), np.empty(len(donors), dtype=np.intp)
     for number, (row, can) in enumerate(zip(donors, able, strict=True)):
         choice = int(np.where(can, loans[row], n_lenders).argmin())
@@ -95,7 +95,7 @@ def _in_turn(donors: np.ndarray, able: np.ndarray, n_lenders: int) -> np.ndarray
 
 
 def lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:
-    """The same where single entries are missing, block by block of samples."""
+    """A view's part of the embedding, (n, r), where single entries are missing; in blocks of samples."""
     part = np.empty_like(W)
     X, mask = _dense(view)
     lent, lends = _dense(other)
@@ -113,14 +113,14 @@ def lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: 
 
 @singledispatch
 def lent_residual(view: Any, W: Array, neighbours: sparse.csr_array, U: Array) -> np.ndarray:
-    """What the model leaves out of the neighbours of m samples, averaged over those that have it, (m, d).
+    """The mean residual of the model at the neighbours of m samples, (m, d); over the neighbours that have the value.
 
     Parameters
     ----------
     view, W : View and array (n, r)
         The samples of the fit, scaled, and their embedding.
     neighbours : sparse array (m, n)
-        Ones at the neighbours of every sample.
+        Ones at the neighbours of each sample.
     """
     W, U = to_numpy(W), to_numpy(U)
     if view.is_rowwise:
@@ -134,7 +134,7 @@ def lent_residual(view: Any, W: Array, neighbours: sparse.csr_array, U: Array) -
 
 
 def product(view: View, U: np.ndarray) -> np.ndarray:
-    """A view times a basis, (n, r)."""
+    """The product of a view and a basis, (n, r)."""
     return view.X @ U if view.is_sparse else to_numpy(view.X) @ U
 
 

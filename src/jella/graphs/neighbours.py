@@ -1,4 +1,7 @@
-"""Nearest neighbours of samples with holes: exact for thousands of samples, by cells for millions."""
+"""Nearest neighbours of samples with missing values: exact for thousands of samples, by cells for millions.
+
+Libraries for neighbours compare complete rows. This search compares two samples over the entries that both have.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.graphs.cells import (
-    CELL_BLOCK_BYTES,
-    PROJECTED,
-    Cells,
-    Projection,
-    count_observed,
-    groups,
-    locality_order,
-    observed_means,
-)
+from jella.graphs.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, groups, locality_order
 from jella.numerics.arrays import row_blocks, row_sqnorms, to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.views.model import View, Views
 
-#: Up to this many samples every pair is looked at.
+#: Up to this many samples, all pairs are compared.
 EXACT = 20_000
-#: Bytes of a block of distances, of which there are two; the factors of the candidates take eight of them at most.
+#: Bytes of a block of distances. There are two blocks; the factors of the candidates take at most eight times as much.
 BLOCK_BYTES = 2**25
-#: From this many samples on they are put in order before the sweeps,
+#: With more samples than this, near samples are put next to each other before the sweeps.
 ORDERED = 20_000
-#: by their place after this many averagings over their neighbours, which brings those closer.
+#: For this order, embeddings are averaged over neighbours this many times, which brings neighbours closer.
 AVERAGED = 3
-#: Cells that are searched for the neighbours of each sample, its own included.
+#: Cells that are searched for the neighbours of each sample, its own cell included.
 PROBES = 24
 
 
@@ -46,23 +40,25 @@ def nearest(
     query_coordinates: np.ndarray | None = None,
     random_state: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest other samples of every sample, or the nearest samples of every query, over what both have observed.
+    """The nearest other samples of each sample, or the nearest samples of each query.
+
+    Two samples are compared over the entries that both have.
 
     Parameters
     ----------
     views : Views
         The samples that are searched, in memory; other kinds of views register their own search.
     n_neighbors : int
-        Cut to the number of samples that there are.
+        At most as many neighbours are returned as there are samples.
     queries : Views, optional
-        Samples of the same views. By default the samples themselves, which are then no neighbours of their own.
+        Samples of the same views. By default the samples themselves; then no sample is its own neighbour.
     coordinates : array (n, p), optional
-        A small dense coordinate of every sample, such as a low-rank embedding, from which the cells are made where
-        there are more than `EXACT` samples. By default a random projection of the centred values.
+        A few dense coordinates of each sample, such as a low-rank embedding. With more than `EXACT` samples, the cells
+        are made from them. By default a random projection of the centred values.
     query_coordinates : array (m, p), optional
-        The same of every query; needed with both queries and coordinates.
+        The same coordinates of each query; needed where both queries and coordinates are given.
     random_state : int
-        Of the projection and of k-means. Nothing else is random, and nothing at all up to `EXACT` samples.
+        Seed of the projection and of k-means. Nothing else is random, and nothing at all up to `EXACT` samples.
 
     Returns
     -------
@@ -73,13 +69,14 @@ def nearest(
 
     Notes
     -----
-    The distance of two samples is the sum of the squared differences over all entries observed in both, divided by the
-    shares of the views' features that these entries are, summed over views. Products of blocks find the neighbours,
-    and their distances are then taken from the differences, so duplicates are at zero in single precision too.
+    The distance of two samples is a ratio. Its numerator is the sum of the squared differences over all entries that
+    both samples have. Its denominator adds up, over the views, the share of the view's features that these entries are.
+    Matrix products find the neighbours. Their distances are then computed from the differences, so that the distance of
+    duplicates is zero in single precision too.
 
-    Beyond `EXACT` samples, k-means on the coordinates puts samples into cells, and a sample is compared with those of
-    its own and of the nearest cells: at least `PROBES` cells and four times as many samples as neighbours, and more
-    for samples that have too little in common with those.
+    With more than `EXACT` samples, k-means on the coordinates puts samples into cells. A sample is compared with the
+    samples of its own cell and of the nearest cells: at least `PROBES` cells, and at least four times as many samples
+    as neighbours. Samples that have too little in common with these are compared with more cells.
 
     Examples
     --------
@@ -120,18 +117,17 @@ def dense_nearest(
     queries: np.ndarray | None = None,
     random_state: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `nearest`, for the rows of one complete dense matrix, such as an embedding.
+    """The nearest rows of one complete dense matrix, such as an embedding; otherwise as `nearest`.
 
     >>> dense_nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel().tolist()
     [1, 0, 1]
     """
-    W = to_numpy(W)
-    asked = None if queries is None else to_numpy(queries)
-    small = W.shape[1] <= PROJECTED
+    W, asked = to_numpy(W), None if queries is None else to_numpy(queries)
+    small, mask = W.shape[1] <= PROJECTED, np.ones((1, 1), dtype=bool)
     return nearest(
-        _complete(W),
+        Views((View("view", W, mask),)),
         n_neighbors,
-        queries=None if asked is None else _complete(asked),
+        queries=None if asked is None else Views((View("view", asked, mask),)),
         coordinates=W if small else None,
         query_coordinates=asked if small else None,
         random_state=random_state,
@@ -139,15 +135,15 @@ def dense_nearest(
 
 
 def sweep_order(neighbours: np.ndarray, W: Any) -> np.ndarray | None:
-    """An order (n,) of many samples that keeps near ones together, so that products with a graph stay in the cache.
+    """An order (n,) of samples that puts near ones next to each other, or None where it is not worth the effort.
 
-    None where it is not worth the effort: for few samples, and on devices.
+    In this order, products with a neighbour graph stay in the cache. It pays only for many samples in NumPy.
 
     Parameters
     ----------
     neighbours : int array (n, q)
     W : array (n, r)
-        Embedding of the samples.
+        The embedding of the samples.
     """
     if W.shape[0] <= ORDERED or not isinstance(W, np.ndarray):
         return None
@@ -155,7 +151,7 @@ def sweep_order(neighbours: np.ndarray, W: Any) -> np.ndarray | None:
 
 
 def averaged(W: np.ndarray, graph: sparse.csr_array, times: int) -> np.ndarray:
-    """Rows of W halfway to the mean of their neighbours, several times over.
+    """W after its rows have moved halfway to the mean of their neighbours, this many times.
 
     >>> averaged(np.array([[0.0], [4.0]]), sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]), 1).ravel().tolist()
     [2.0, 2.0]
@@ -168,7 +164,7 @@ def averaged(W: np.ndarray, graph: sparse.csr_array, times: int) -> np.ndarray:
 
 
 def symmetric_support(A: sparse.csr_array) -> sparse.csr_array:
-    """Ones where A or its transpose is not zero, off the diagonal; indices sorted.
+    """Ones where A or its transpose is not zero, without the diagonal; indices sorted.
 
     >>> symmetric_support(sparse.csr_array([[3.0, 1.0], [0.0, 0.0]])).toarray()
     array([[0., 1.],
@@ -186,11 +182,16 @@ def symmetric_support(A: sparse.csr_array) -> sparse.csr_array:
 
 @dataclass(frozen=True)
 class _Factors:
-    """Rows whose products give the sums of squared differences and the shares in common.
+    """Rows whose products are the sums of squared differences, and the shares of entries that two samples share.
 
-    values : (k, K), and with `sparse` their products add up to the sums of squared differences
-    shares : (k, S), whose products are the shares
-    norms : (k,), squared norms of the observed values
+    Attributes
+    ----------
+    values, sparse : array (k, K), and CSR arrays
+        The products of both add up to the sums of squared differences.
+    shares : array (k, S)
+        Its products are the shares.
+    norms : array (k,)
+        Squared norms of the observed values.
     """
 
     values: np.ndarray
@@ -200,7 +201,18 @@ class _Factors:
 
 
 class Search:
-    """The exact search of some candidates for the neighbours of some rows."""
+    """An exact search for the neighbours of some rows among some candidates.
+
+    Parameters
+    ----------
+    base, asked : Views
+        The samples that are searched, and those whose neighbours are wanted; in NumPy and CSR.
+    n_neighbors : int
+    exclude_self : bool
+        Whether `asked` are the same samples, so that a sample must not find itself.
+    tile_bytes : int
+        Bytes of the factors of candidates that are in memory at the same time.
+    """
 
     def __init__(
         self, base: Views, asked: Views, n_neighbors: int, exclude_self: bool, tile_bytes: int = 8 * BLOCK_BYTES
@@ -220,14 +232,21 @@ class Search:
         self.buffers = [np.empty(0, self.dtype), np.empty(0, self.dtype)]
 
     def __call__(self, rows: np.ndarray, candidates: np.ndarray, block_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and indices (len(rows), q) among the candidates, which are in ascending order."""
+        """Distances and indices (len(rows), q) of the nearest candidates, which come in ascending order."""
         distances = np.full((len(rows), self.q), np.inf, self.dtype)
         indices = np.full((len(rows), self.q), -1, dtype=np.intp)
         if self.q == 0:
             return distances, indices
         itemsize = self.dtype.itemsize
         tiles = list(row_blocks(len(candidates), self.width * itemsize, self.tile_bytes))
-        centres = self._centres(candidates[tiles[0]])
+        parts = [view.take(candidates[tiles[0]]) for view in self.base]
+        # observed means: differences do not depend on them, but the rounding of the products does
+        centres = [
+            np.zeros(0)
+            if thin
+            else np.asarray(part.X.sum(axis=0, dtype=np.float64)).ravel() / np.maximum(part.count_by_feature(), 1)
+            for part, thin in zip(parts, self.sparse, strict=True)
+        ]
         held = self._factors(self.base, candidates, centres) if len(tiles) == 1 else None
         for block in row_blocks(len(rows), len(candidates) * itemsize, block_bytes):
             left = self._factors(self.asked, rows[block], centres, left=True)
@@ -246,11 +265,6 @@ class Search:
             slot = places + block.start, _rank(places)
             distances[slot], indices[slot] = exact, picks
         return distances, indices
-
-    def _centres(self, rows: np.ndarray) -> list[np.ndarray]:
-        """Observed means of the rows: differences do not depend on them, but the rounding of the products does."""
-        parts = [view.take(rows) for view in self.base]
-        return [np.zeros(0) if one else observed_means(part) for part, one in zip(parts, self.sparse, strict=True)]
 
     def _factors(self, views: Views, rows: np.ndarray, centres: list[np.ndarray], left: bool = False) -> _Factors:
         values: list[np.ndarray] = []
@@ -275,22 +289,25 @@ class Search:
         return _Factors(np.concatenate(values, axis=1), np.concatenate(shares, axis=1), tuple(thin), norms)
 
     def _distances(self, left: _Factors, sides: Iterator[tuple[slice, _Factors]], width: int) -> np.ndarray:
-        """Distances (b, width) of the rows of the left factors from all candidates, rounded as the products are."""
-        D, shares = (self._buffer(i, (len(left.values), width)) for i in range(2))
+        """Distances (b, width) of the rows of the left factors from all candidates, with the rounding of products."""
+        shape = len(left.values), width
+        if self.buffers[0].size < shape[0] * shape[1]:
+            self.buffers = [np.empty(shape[0] * shape[1], self.dtype) for _ in range(2)]
+        D, shares = (buffer[: shape[0] * shape[1]].reshape(shape) for buffer in self.buffers)
         for tile, right in sides:
             np.matmul(left.values, right.values.T, out=D[:, tile])
             for a, b in zip(left.sparse, right.sparse, strict=True):
                 D[:, tile] += (a @ b).toarray()
             if not self.complete:
                 np.matmul(left.shares, right.shares.T, out=shares[:, tile])
-        np.maximum(D, np.finfo(self.dtype).tiny, out=D)  # above zero, so that nothing in common gives inf
+        np.maximum(D, np.finfo(self.dtype).tiny, out=D)  # above zero: without common entries, D / 0 is inf
         if self.complete:
             return np.divide(D, len(self.base), out=D)
         with np.errstate(divide="ignore"):
             return np.divide(D, shares, out=D)
 
     def _pairwise(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Distances (P,) of pairs of an asked row and a sample, from their differences."""
+        """Distances (p,) of pairs of an asked row and a sample, computed from their differences."""
         out = np.empty(len(rows), self.dtype)
         width = max(2 if one else view.n_features for view, one in zip(self.base, self.sparse, strict=True))
         for block in row_blocks(len(rows), 4 * width * self.dtype.itemsize, CELL_BLOCK_BYTES):
@@ -310,17 +327,12 @@ class Search:
             out[block] = total / share
         return out
 
-    def _buffer(self, which: int, shape: tuple[int, int]) -> np.ndarray:
-        if self.buffers[which].size < shape[0] * shape[1]:
-            self.buffers[which] = np.empty(shape[0] * shape[1], self.dtype)
-        return self.buffers[which][: shape[0] * shape[1]].reshape(shape)
-
 
 def _smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the q smallest finite entries of every row of D, and of those that rounding may confuse.
+    """Rows and columns of the q smallest finite entries of each row of D, and of entries that rounding makes equal.
 
-    The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, for a tenth of the time
-    of a partition. Entries within the rounding of the last count as tied, and the first of many are taken.
+    The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, in a tenth of the time
+    of a partition. Entries that differ from the last one by rounding only are ties; of many ties the first are taken.
     """
     b, c = D.shape
     slack = 32 * np.finfo(D.dtype).eps
@@ -333,47 +345,42 @@ def _smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.
     upper = (bound + reach)[:, None]
     rows, columns = np.divmod(np.flatnonzero(upper >= D), c)
     values = D[rows, columns]
-    keep = _until(values >= (bound - reach)[rows], rows, 2 * q + 16)
+    tied = values >= (bound - reach)[rows]
+    seen = np.cumsum(tied)
+    keep = ~tied | (seen - (seen - tied)[np.searchsorted(rows, rows)] <= 2 * q + 16)  # the first ties of each row
     rows, columns, values = rows[keep], columns[keep], values[keep]
     order = np.lexsort((values, rows))
     last = np.full(b, np.inf, D.dtype)
     at_last = _rank(rows) == q - 1
     last[rows[at_last]] = values[order][at_last]
-    tied = np.where(np.isfinite(last), slack * np.maximum(last, norms), 0.0).astype(D.dtype)
-    keep = values <= (last + tied)[rows]
+    reach = np.where(np.isfinite(last), slack * np.maximum(last, norms), 0.0).astype(D.dtype)
+    keep = values <= (last + reach)[rows]
     rows, columns, values = rows[keep], columns[keep], values[keep]
-    values = np.where(values >= (last - tied)[rows], last[rows], values)
+    values = np.where(values >= (last - reach)[rows], last[rows], values)
     rows, _, columns = _first(rows, values, columns, 2 * q + 16)
     return rows, columns
-
-
-def _until(marked: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Where an element is not marked, or is one of the first `count` marked of its row."""
-    seen = np.cumsum(marked)
-    starts = np.searchsorted(rows, rows)
-    return ~marked | (seen - (seen - marked)[starts] <= count)
 
 
 def _first(
     rows: np.ndarray, keys: np.ndarray, ids: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The triples sorted by row, key and id, at most `count` a row."""
+    """The triples sorted by row, key and id, at most `count` per row."""
     order = np.lexsort((ids, keys, rows))
     order = order[_rank(rows[order]) < count]
     return rows[order], keys[order], ids[order]
 
 
 def _rank(rows: np.ndarray) -> np.ndarray:
-    """Position of every element within its run of equal, ascending rows."""
+    """The position of each element within its run of equal rows, which are in ascending order."""
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
 
 
 def _search_cells(search: Search, cells: Cells, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Search for each row among the samples of its own and of near cells, further where places stay empty."""
+    """Distances and indices (m, q) from the own and the nearest cells; from more cells where too few are found."""
     n = search.base.n_samples
     distances = np.full((len(labels), search.q), np.inf, search.dtype)
     indices = np.full((len(labels), search.q), -1, dtype=np.intp)
-    anything = np.any([count_observed(view, 1) > 0 for view in search.asked], axis=0)
+    anything = np.asarray(search.asked.presence().any(axis=1))
     for members in groups(labels):
         rows, probes = members[anything[members]], PROBES
         while rows.size:
@@ -386,10 +393,6 @@ def _search_cells(search: Search, cells: Cells, labels: np.ndarray) -> tuple[np.
 
 def _dense(view: View) -> np.ndarray:
     return np.asarray(view.X.toarray() if view.is_sparse else view.X)
-
-
-def _complete(W: np.ndarray) -> Views:
-    return Views((View("view", W, np.ones((1, 1), dtype=bool)),))
 
 
 def _on_host(views: Views) -> Views:

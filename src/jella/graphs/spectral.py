@@ -1,22 +1,38 @@
-"""Groups in a graph of samples: their labels, how clear a partition is, and how many groups there are."""
+"""Spectra of graphs of samples: their eigenvectors, groups, how clear a partition is, and how many groups there are.
+
+Eigenvectors are found component by component. Each connected component has the trivial eigenvalue once. An iteration
+over the whole graph, as in SciPy's `eigsh`, can miss copies of it; an iteration over one component cannot.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigh
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from jella.graphs.eigenvectors import EIGEN_TOL, Graph, leading_eigenvectors
 from jella.numerics.kmeans import kmeans, unit_rows
 
-#: how long a diffusion lasts, in the time in which the last of as many eigenvectors as clusters fades to 1/e
+#: graphs of at most this many samples are decomposed as dense matrices
+DIRECT = 600
+#: relative accuracy of the leading eigenvectors of larger graphs; k-means needs no more
+EIGEN_TOL = 1e-4
+
+#: how long a diffusion lasts; in one unit of time the k-th eigenvector fades to 1/e, where k is the number of clusters
 DIFFUSION = 2.0
-#: eigenvectors beyond the number of clusters that may still count after it
+#: eigenvectors beyond the number of clusters that may still count after the diffusion
 SPARE = 10
-#: a number of groups is in question while its modularity is at least this share of the best
+#: a number of groups is possible if its modularity is at least this share of the best
 NEAR_BEST = 0.95
+
+Graph: TypeAlias = np.ndarray | sparse.csr_array
+#: eigenvalues (m,) and eigenvectors (n, m)
+Pairs: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
@@ -26,11 +42,11 @@ def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_stat
 
 
 def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
-    """Labels (n,) of a symmetric affinity: k-means on rows of what a diffusion over it leaves of its eigenvectors.
+    """Labels (n,) of a symmetric affinity: k-means on row-normalised eigenvectors, faded by a diffusion over the graph.
 
-    The diffusion replaces the cut after as many eigenvectors as clusters. Where fewer groups are clear than are asked
-    for, the eigenvectors beyond the clear ones fade, instead of splitting a clear group at will; where more are, the
-    next eigenvector still counts.
+    Spectral clustering takes exactly as many eigenvectors as clusters. The diffusion fades them gradually instead. If
+    the graph has fewer clear groups than clusters, the eigenvectors after the clear ones fade and do not split a clear
+    group at random. If it has more, the next eigenvectors still count.
     """
     values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0]))
     rates = 1.0 - values
@@ -39,7 +55,7 @@ def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_stat
 
 
 def modularity(graph: Graph, labels: np.ndarray) -> float:
-    """Share of the edge weight inside groups, less what it would be if edges fell at random between these degrees."""
+    """The share of edge weight inside groups, minus the share expected of random edges with the same degrees."""
     n = labels.size
     members = sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
     total = float(graph.sum())
@@ -52,18 +68,18 @@ def modularity(graph: Graph, labels: np.ndarray) -> float:
 
 @dataclass(frozen=True, repr=False)
 class ClusterPath:
-    """What speaks for each number of clusters.
+    """What supports each number of clusters.
 
     Attributes
     ----------
     n_clusters : int
         The number chosen.
     numbers : int array (m,)
-        Numbers in question: two and more.
+        The numbers that were compared: two and more.
     modularity : array (m,)
-        How clear the partition into that many clusters is; between the rungs of a ladder, interpolated.
+        How clear the partition into this many clusters is. It is computed for some numbers and interpolated between.
     gap : array (m,)
-        How far the next eigenvalue of the graph's Laplacian is, relative to its root.
+        Distance to the next eigenvalue of the graph's Laplacian, divided by the square root of that eigenvalue.
     """
 
     n_clusters: int
@@ -81,14 +97,15 @@ class ClusterPath:
 
 
 def choose_n_clusters(graph: Graph, largest: int | None = None, random_state: Any = 0) -> ClusterPath:
-    """The number of groups of a graph: of those with nearly the best modularity, the one with the widest gap after it.
+    """The number of groups of a graph: of the numbers with nearly the best modularity, the one with the widest gap.
 
-    Modularity alone is flat about its best; the gap alone is widest at two or three groups, or at hundreds.
+    Modularity alone is flat around its best value. The gap alone is often widest at two or three groups, or at
+    hundreds.
 
     Parameters
     ----------
     largest : int, optional
-        Most clusters to look for; a quarter of the samples and at most 150 by default.
+        The largest number that is considered; by default a quarter of the samples, and at most 150.
     """
     n = graph.shape[0]
     most = max(min(n // 4, 150) if largest is None else min(largest, n - 1), 1)
@@ -97,24 +114,129 @@ def choose_n_clusters(graph: Graph, largest: int | None = None, random_state: An
     gaps = np.append(np.diff(distance) / np.sqrt(np.maximum(distance[1:], 1e-12)), 0.0)
     ladder = _ladder(most)
     numbers = np.arange(ladder[0], most + 1)
-    clear = np.interp(numbers, ladder, [_modularity_at(graph, vectors, k, random_state) for k in ladder])
+    found = [np.asarray(kmeans(unit_rows(vectors[:, :k]), k, 2, random_state).labels_) for k in ladder]
+    clear = np.interp(numbers, ladder, [modularity(graph, labels) for labels in found])
     width = gaps[numbers - 1]
     chosen = numbers[np.argmax(np.where(clear >= _nearly(clear.max()), width, -np.inf))]
     return ClusterPath(int(chosen), numbers, clear, width)
 
 
 def _nearly(best: float) -> float:
-    """The least modularity that counts as nearly the best, which may be negative."""
+    """The lowest modularity that counts as nearly the best; the best may be negative."""
     return best - (1.0 - NEAR_BEST) * abs(best)
 
 
-def _modularity_at(graph: Graph, vectors: np.ndarray, k: int, random_state: Any) -> float:
-    return modularity(graph, np.asarray(kmeans(unit_rows(vectors[:, :k]), k, 2, random_state).labels_))
-
-
 def _ladder(most: int) -> list[int]:
-    """Two to twelve, then in steps of about an eighth."""
+    """Two to twelve, then steps of about an eighth."""
     numbers = list(range(min(2, most), min(most, 12) + 1))
     while numbers[-1] < most:
         numbers.append(min(most, numbers[-1] + max(1, numbers[-1] // 8)))
     return numbers
+
+
+def leading_eigenvectors(graph: Graph, k: int) -> Pairs:
+    """The k largest eigenvalues of D^(−½) A D^(−½), descending, and their eigenvectors (n, k).
+
+    A large sparse graph is decomposed component by component.
+    """
+    n = graph.shape[0]
+    degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
+    root = np.sqrt(np.where(degree > 0, degree, 1.0))
+    if not sparse.issparse(graph) or n <= max(DIRECT, 4 * k):
+        dense = sparse.csr_array(graph).toarray() if sparse.issparse(graph) else graph
+        scaled = dense * (1.0 / root)[:, None] * (1.0 / root)
+        values, vectors = eigh(scaled, subset_by_index=[max(n - k, 0), n - 1])
+        return values[::-1], vectors[:, ::-1]
+    scale = sparse.diags_array(1.0 / root)
+
+    def highest(inside: sparse.csr_array, rows: np.ndarray, m: int) -> Pairs:
+        # this start follows the samples, not their positions, and is no eigenvector unless all degrees are equal
+        start = 1.0 + degree[rows] ** 2 + inside @ degree[rows]
+        return _of_connected(inside, m, "LA", 1.0, root[rows], start, EIGEN_TOL)
+
+    values, vectors = _by_component(graph, sparse.csr_array(scale @ graph @ scale), k, highest)
+    first = np.argsort(-values, kind="stable")[:k]
+    return values[first], vectors[:, first]
+
+
+def laplacian_eigenvectors(S: sparse.csr_array, k: int) -> Pairs:
+    """The k lowest eigenvalues of the Laplacian of (S + Sᵀ)/2, ascending, and their eigenvectors (n, k).
+
+    They are accurate to all digits. With more than k components, only the k largest components are decomposed.
+    """
+    W = sparse.csr_array(0.5 * (S + S.T))
+
+    def lowest(inside: sparse.csr_array, rows: np.ndarray, m: int) -> Pairs:
+        # a fixed seed: the same graph always has the same eigenvectors
+        start = np.random.default_rng(0).uniform(size=rows.size)
+        return _of_connected(inside, m, "SA", 0.0, np.ones(rows.size), start, 0.0)
+
+    values, vectors = _by_component(W, sparse.csr_array(sparse.diags_array(W.sum(axis=1)) - W), k, lowest)
+    first = np.argsort(values, kind="stable")[:k]
+    return values[first], vectors[:, first]
+
+
+def components(graph: Graph) -> tuple[int, np.ndarray]:
+    """The number of connected components, and the component of each sample, (n,)."""
+    count, labels = connected_components(graph, directed=False)
+    return int(count), labels.astype(np.intp)
+
+
+def _by_component(
+    graph: sparse.csr_array,
+    matrix: sparse.csr_array,
+    k: int,
+    solve: Callable[[sparse.csr_array, np.ndarray, int], Pairs],
+) -> Pairs:
+    """All eigenpairs of a matrix that may be among the first k, unordered; it has no entries between components.
+
+    Parameters
+    ----------
+    solve : callable
+        Takes the matrix of one component, its samples and m; returns its first m eigenpairs.
+    """
+    n = graph.shape[0]
+    count, component = components(graph)
+    each = max(k - count, 0) + 1  # the other components have their trivial eigenvalues among the first k
+    values, vectors = [], []
+    for part in np.argsort(-np.bincount(component), kind="stable")[:k]:
+        rows = np.flatnonzero(component == part)
+        few, local = solve(matrix if count == 1 else matrix[rows][:, rows], rows, min(each, rows.size))
+        spread = np.zeros((n, few.size))
+        spread[rows] = local
+        values.append(few)
+        vectors.append(spread)
+    return np.concatenate(values), np.concatenate(vectors, axis=1)
+
+
+def _of_connected(
+    matrix: sparse.csr_array, k: int, which: str, value: float, trivial: np.ndarray, start: np.ndarray, tol: float
+) -> Pairs:
+    """The k lowest ('SA') or highest ('LA') eigenpairs of the matrix of a connected graph.
+
+    Parameters
+    ----------
+    value, trivial : float and array (n,)
+        The first eigenvalue, and its eigenvector with any norm.
+    start : array (n,)
+        The first vector of the iteration.
+    tol : float
+        Relative accuracy; 0 for all digits.
+    """
+    if k == 1:
+        return np.array([value]), (trivial / np.linalg.norm(trivial))[:, None]
+    if matrix.shape[0] <= max(DIRECT, 4 * k):
+        return _directly(matrix.toarray(), k, which)
+    try:
+        return eigsh(matrix, k=k, which=which, v0=start, tol=tol)
+    except ArpackNoConvergence as stopped:  # the gap is too small for the iteration
+        if tol == 0.0:
+            return _directly(matrix.toarray(), k, which)
+        if stopped.eigenvalues.size == k:
+            return stopped.eigenvalues, stopped.eigenvectors
+        return eigsh(matrix, k=k, which=which, v0=start, tol=1e-2, ncv=4 * k + 20)
+
+
+def _directly(matrix: np.ndarray, k: int, which: str) -> Pairs:
+    n = matrix.shape[0]
+    return eigh(matrix, subset_by_index=[0, min(k, n) - 1] if which == "SA" else [max(n - k, 0), n - 1])

@@ -1,4 +1,4 @@
-"""Scaling and weight of every view, chosen without labels: by what the views agree on, and by how clear each is."""
+"""The scaling and the weight of each view, chosen without labels: by what views agree on, and by how clear each is."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from jella.graphs.neighbours import nearest, neighbour_graph
 from jella.graphs.spectral import modularity, spectral_labels
-from jella.views import AnyViews, View, Views
+from jella.views import AnyViews
 from jella.views.scaling import Scaling
 
-#: samples that are looked at
+#: at most this many samples are compared
 SAMPLE = 1000
 NEIGHBOURS = 10
-#: views that fewer samples have in common say nothing of each other
+#: two views are compared if at least this many samples have both
 FEWEST = 20
-#: what the data's kind suggests is left for a way to scale that agrees by this factor more
+#: another scaling replaces the suggested one if its agreement is higher by this factor
 MARGIN = 1.05
-#: ways to scale a view that are tried, by the way that its kind of data suggests
+#: scalings that are tried, by the scaling that the kind of data suggests
 CANDIDATES = {"root": ("root", "standardize", "center"), "standardize": ("standardize", "center")}
 
 
 def choose_scaling(views: AnyViews, kinds: Any, weights: Any, n_clusters: int) -> Scaling:
-    """Scaling of the views as given, or chosen from the data where kinds or weights are 'auto'."""
+    """The scaling of the views, with the kinds and weights given; those that are 'auto' are chosen from the data."""
     kinds = choose_kinds(views) if isinstance(kinds, str) and kinds == "auto" else kinds
     if isinstance(weights, str) and weights == "auto":
         alone = len(views) == 1
@@ -34,10 +33,10 @@ def choose_scaling(views: AnyViews, kinds: Any, weights: Any, n_clusters: int) -
 
 
 def choose_kinds(views: AnyViews) -> tuple[str, ...]:
-    """Kind of scaling of every view: the one in which its neighbours are most often those of the other views.
+    """The kind of scaling of each view: the one whose neighbours are most often neighbours in the other views.
 
-    Nearest neighbours that two views agree on cannot be an accident of either's scale, and how many there are does
-    not depend on any unit. Sparse views are left with the root at unit samples.
+    If two views agree on nearest neighbours, neither's scale can be the reason. How often they agree does not depend on
+    any unit. Sparse views keep the suggested scaling, 'root' with samples at unit norm.
 
     Parameters
     ----------
@@ -45,18 +44,27 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
         In the user's units.
     """
     suggested = Scaling.learn(views, "auto")
-    kinds = [_candidates(suggested, v) for v in range(len(views))]
-    if len(views) == 1 or all(len(kind) == 1 for kind in kinds):
+    kinds = [
+        (kind,) if scale.by_norm else CANDIDATES[kind]
+        for kind, scale in zip(suggested.kinds, suggested.scales, strict=True)
+    ]
+    if len(views) == 1 or all(len(each) == 1 for each in kinds):
         return suggested.kinds
     some = views.fetch(_sample(views.n_samples))
-    scaled = [{kind: _alone(some, v, kind) for kind in kinds[v]} for v in range(len(views))]
+    alone = [some.only(v) for v in range(len(views))]
+    scaled = [
+        {kind: Scaling.learn(one, kind).apply(one) for kind in each} for one, each in zip(alone, kinds, strict=True)
+    ]
     presence = some.presence()
     agreed: list[dict[str, list[float]]] = [{kind: [] for kind in each} for each in kinds]
     for u, v in combinations(range(len(views)), 2):
         both = np.flatnonzero(presence[:, u] & presence[:, v])
         if both.size < FEWEST:
             continue
-        graphs = [{kind: _neighbours(scaled[w][kind].take(both)) for kind in kinds[w]} for w in (u, v)]
+        graphs = [
+            {kind: neighbour_graph(nearest(scaled[w][kind].take(both), NEIGHBOURS)[1]) for kind in kinds[w]}
+            for w in (u, v)
+        ]
         for a, first in graphs[0].items():
             for b, second in graphs[1].items():
                 share = float((first * second).sum()) / first.sum()
@@ -66,32 +74,30 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
 
 
 def clarity_weights(views: AnyViews, n_clusters: int) -> np.ndarray:
-    """Weight of every view, (V,) of mean one: the odds that an edge of its own graph stays inside a group of it.
+    """The weight of each view, (V,) of mean one: the odds that an edge of its own graph stays inside one of its groups.
 
     Parameters
     ----------
     views : Views
-        Scaled, every view with samples of about the same norm.
+        Scaled; the samples of all views have about the same norm.
     n_clusters : int
-        Groups that each view is cut into.
+        Number of groups that each view is divided into.
     """
-    clarity = np.clip([_clarity(views, v, n_clusters) for v in range(len(views))], 0.02, 0.98)
+    clarity = np.full(len(views), 0.5)
+    for v, view in enumerate(views):
+        rows = np.flatnonzero(view.presence())
+        some = views.fetch(rows[_sample(rows.size)]).only(v)
+        if some.n_samples > max(n_clusters, 2):
+            directed = neighbour_graph(nearest(some, NEIGHBOURS)[1])
+            graph = directed + directed.T
+            clarity[v] = modularity(graph, spectral_labels(graph, n_clusters, n_init=3, random_state=0))
+    clarity = np.clip(clarity, 0.02, 0.98)
     odds = clarity / (1.0 - clarity)
     return odds / odds.mean()
 
 
-def _clarity(views: AnyViews, v: int, n_clusters: int) -> float:
-    rows = np.flatnonzero(views[v].presence())
-    some = views.fetch(rows[_sample(rows.size)])[v]
-    if some.n_samples <= max(n_clusters, 2):
-        return 0.5
-    directed = _neighbours(some)
-    graph = directed + directed.T
-    return modularity(graph, spectral_labels(graph, n_clusters, n_init=3, random_state=0))
-
-
 def _best(shares: dict[str, list[float]]) -> str:
-    """The first kind, unless another one is clearly ahead of it."""
+    """The first kind, unless another one agrees clearly more often."""
     first = next(iter(shares))
     if not shares[first]:
         return first
@@ -99,19 +105,6 @@ def _best(shares: dict[str, list[float]]) -> str:
     return best if np.mean(shares[best]) > MARGIN * np.mean(shares[first]) else first
 
 
-def _candidates(suggested: Scaling, v: int) -> tuple[str, ...]:
-    kind = suggested.kinds[v]
-    return (kind,) if suggested.scales[v].by_norm else CANDIDATES[kind]
-
-
-def _alone(views: Views, v: int, kind: str) -> View:
-    one = Views((views[v],))
-    return Scaling.learn(one, kind).apply(one)[0]
-
-
-def _neighbours(view: View) -> sparse.csr_array:
-    return neighbour_graph(nearest(Views((view,)), NEIGHBOURS)[1])
-
-
 def _sample(n: int) -> np.ndarray:
+    """Positions of at most `SAMPLE` of n samples, drawn with a fixed seed."""
     return np.arange(n) if n <= SAMPLE else np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])

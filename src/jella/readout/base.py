@@ -1,41 +1,42 @@
-"""How a fitted model answers for samples, those of its fit and new ones: embedding, labels, expected values."""
+"""The answers of a fitted model for samples of its fit and for new ones: embedding, labels, expected values."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from jella.numerics.arrays import Array, like, take_rows, to_numpy
+from jella.numerics.kmeans import kmeans, unit_rows
 from jella.readout.clusters import Clusters, KMeansClusters
 from jella.views import AnyViews, Views
 from jella.views.checks import kept_samples
 from jella.views.fingerprints import find_prints, fingerprints
 from jella.views.scaling import Scaling
 
-#: position of a view, rows wanted (None: all) -> values in the scale of the model
+#: takes the position of a view and the rows wanted (None for all); returns values in the scale of the model
 Expected: TypeAlias = Callable[[int, np.ndarray | None], Array]
 
-#: k-means on samples in chunks sees about this many of them
+#: k-means on samples in chunks is fitted to at most about this many of them
 CLUSTERED = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class FitSamples:
-    """The samples of a fit, by which a model recognises them.
+    """The samples of a fit, which the model recognises when it sees them again.
 
-    A sample is one of the fit if it has the same values and the same holes. Then its answers are those of the fit.
+    A sample is one of the fit if it has the same values and the same missing entries. Then its answers are those of
+    the fit.
 
     Attributes
     ----------
     prints : uint64 array (m,)
         Fingerprints of their values, in the user's units.
     places : int array (m,)
-        Where they stood among the samples that were given to the fit.
+        Their positions among the samples that were given to the fit.
     own, shown : arrays (m, r)
         The embedding that the model computes with, and the one that users see.
     labels : int array (m,) or None
@@ -50,7 +51,7 @@ class FitSamples:
 
 @dataclass(frozen=True, eq=False)
 class Readout(ABC):
-    """What a fitted model answers; estimators, reports, files and Dask ask it and nothing else.
+    """The answers of a fitted model; estimators, reports, files and Dask use only its public methods.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class Readout(ABC):
     on_empty : {'raise', 'drop'}
         A sample without any observed value: an error, or a row of NaN and the label -1.
     known : FitSamples or None
-        The samples of the fit; None where the fit treats each sample by itself, as `solve` does.
+        The samples of the fit; None where `solve` gives the answers of the fit for them too.
     clusters : Clusters or None
     """
 
@@ -79,12 +80,12 @@ class Readout(ABC):
 
     @property
     def in_memory(self) -> bool:
-        """Whether everything that the model needs for an answer is in memory."""
+        """Whether all that the model needs for an answer is in memory."""
         return True
 
     @abstractmethod
     def solve(self, views: AnyViews) -> Array:
-        """The embedding (n, r) of new samples, scaled, each with something observed."""
+        """The embedding (n, r) of new samples, which are scaled and each have something observed."""
 
     # answers for samples in the user's units, in memory or in chunks
 
@@ -101,11 +102,11 @@ class Readout(ABC):
         return self._each(views, self._assign, None, dtype=np.dtype(np.intp))
 
     def expect(self, W: Array) -> Expected:
-        """The values that the model expects of samples with embeddings (n, r), in its own scale."""
+        """The values that the model expects of samples with embeddings (n, r), in the scale of the model."""
         return lambda v, rows: (W if rows is None else W[rows, :]) @ self.bases[v].T
 
     def in_units(self, views: Views, expected: Expected) -> Expected:
-        """Expected values of samples in the user's units."""
+        """The expected values of samples, in the user's units."""
         norms = self.scaling.scale_of(views)
 
         def estimate(v: int, rows: np.ndarray | None) -> Array:
@@ -125,29 +126,23 @@ class Readout(ABC):
         ----------
         views : AnyViews
             The samples of the fit, scaled.
-        W : array (m, r), divided as the samples are
+        W : array (m, r)
+            Their embedding.
         unit : bool
-            Compare rows at unit norm.
+            Whether rows are compared at unit norm.
         """
         assert n_clusters is not None
-        some = views.gather(_second, W, at_most=CLUSTERED)
-        return self.label_by(KMeansClusters.of(some, n_clusters, n_init, random_state, unit=unit), views, W)
-
-    @staticmethod
-    def label_by(clusters: Clusters, views: AnyViews, W: Any) -> tuple[Clusters, Any]:
-        """Clusters, and the labels (m,) that they give the samples of the fit."""
-        return clusters, views.map_rows(partial(_labelled, clusters), None, W, dtype=np.dtype(np.intp))
-
-    def with_clusters(self, clusters: Clusters | None, labels: Any) -> Readout:
-        """The same readout, with clusters."""
-        known = None if self.known is None else replace(self.known, labels=to_numpy(labels))
-        return replace(self, clusters=clusters, known=known)
+        W = views.cut(W)
+        some = views.gather(lambda _, rows: to_numpy(rows), W, at_most=CLUSTERED)
+        fitted = kmeans(unit_rows(some) if unit else some, n_clusters, n_init, random_state)
+        clusters = KMeansClusters(fitted, unit)
+        return clusters, views.map_rows(clusters.label, None, W, dtype=np.dtype(np.intp))
 
     def without_samples(self) -> Readout:
-        """The same readout, which takes every sample for a new one."""
+        """The same readout without the samples of the fit: all samples are new to it."""
         return replace(self, known=None)
 
-    # one sample by itself, or all together where they are in memory
+    # on each worker for its chunks, or for all samples together where they are in memory
 
     def _each(self, views: AnyViews, function: Callable[..., Array], width: int | None, **kind: Any) -> Any:
         return views.map_rows(function, width, **kind)
@@ -170,7 +165,7 @@ class Readout(ABC):
         )
 
     def _answer(self, views: AnyViews, known: Array | None, new: Callable[[AnyViews], Array], nothing: float) -> Array:
-        """A row for each sample: of the fit as it was found, for new samples by a function of their scaled views."""
+        """One row per sample: the known row for samples of the fit, `new` of the scaled views for other samples."""
         kept = kept_samples(views, self.on_empty)
         found = np.full(kept.size, -1, dtype=np.intp)
         if self.known is not None and known is not None:
@@ -188,11 +183,3 @@ class Readout(ABC):
         if known is not None:
             full[found >= 0] = to_numpy(known)[found[found >= 0]]
         return full if isinstance(example, np.ndarray) else like(full, example)
-
-
-def _second(views: Views, W: Array) -> np.ndarray:
-    return to_numpy(W)
-
-
-def _labelled(clusters: Clusters, views: Views, W: Array) -> np.ndarray:
-    return clusters.assign(to_numpy(W))

@@ -1,4 +1,4 @@
-"""How rows of an embedding get the label of a cluster."""
+"""Clusters of a fit, which give the rows of an embedding their labels."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from sklearn.cluster import KMeans
 
 from jella.graphs.neighbours import dense_nearest
 from jella.graphs.spectral import ClusterPath
-from jella.numerics.arrays import to_numpy
-from jella.numerics.kmeans import kmeans, unit_rows
+from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.kmeans import unit_rows
+from jella.views import Views
 
 
 class Clusters(ABC):
@@ -22,57 +23,55 @@ class Clusters(ABC):
     def assign(self, W: np.ndarray) -> np.ndarray:
         """The cluster of each row of an embedding (n, r)."""
 
+    def label(self, views: Views, W: Array) -> np.ndarray:
+        """The cluster of each sample, (n,), for functions that pass the views of samples and their embedding (n, r)."""
+        return self.assign(to_numpy(W))
+
     def attributes(self) -> dict[str, Any]:
-        """What a fitted estimator shows of them, by the name of the attribute."""
+        """Attributes that the clusters give to a fitted estimator, by name."""
         return {}
 
 
 @dataclass(frozen=True, eq=False)
 class KMeansClusters(Clusters):
-    """Nearest centres; of rows at unit norm where `unit` is True."""
+    """A cluster is its centre; rows are compared at unit norm where `unit` is True."""
 
     kmeans: KMeans
     unit: bool
 
-    @classmethod
-    def of(cls, W: np.ndarray, n_clusters: int, n_init: int, random_state: Any, *, unit: bool) -> KMeansClusters:
-        """The best of n_init starts of k-means."""
-        W = to_numpy(W)
-        return cls(kmeans(unit_rows(W) if unit else W, n_clusters, n_init, random_state), unit)
-
     def compared(self, W: np.ndarray) -> np.ndarray:
-        """Rows as k-means compares them."""
+        """The rows as k-means compares them."""
         return unit_rows(to_numpy(W)) if self.unit else to_numpy(W)
 
     def assign(self, W: np.ndarray) -> np.ndarray:
-        """The nearest centre."""
+        """The cluster with the nearest centre."""
         return self.kmeans.predict(self.compared(W)).astype(np.intp)
 
     def attributes(self) -> dict[str, Any]:
-        """The model of scikit-learn."""
+        """The fitted k-means of scikit-learn."""
         return {"kmeans_": self.kmeans}
 
 
 class IndicatorClusters(Clusters):
-    """An embedding that is the clusters: the largest entry of each row."""
+    """Clusters of an embedding whose components are the clusters: the largest entry of each row."""
 
     def assign(self, W: np.ndarray) -> np.ndarray:
-        """Position of the largest entry."""
+        """The position of the largest entry of each row."""
         return to_numpy(W).argmax(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourClusters(Clusters):
-    """The label that most of a row's neighbours in the fit have.
+    """A row gets the most frequent label of its neighbours in the fit.
 
     Attributes
     ----------
-    rows, labels : array (m, r) of unit rows, and int array (m,)
-        Of the samples of the fit.
+    rows, labels : array (m, r) and int array (m,)
+        The embedding of the samples of the fit, rows at unit norm, and their labels.
     n_neighbors : int
-    path : ClusterPath or None
-        What speaks for each number of clusters, where it was chosen.
     n_clusters : int
+    path : ClusterPath or None
+        What supports each number of clusters, if the number was chosen from the data.
     """
 
     rows: np.ndarray
@@ -82,11 +81,11 @@ class NeighbourClusters(Clusters):
     path: ClusterPath | None = None
 
     def assign(self, W: np.ndarray) -> np.ndarray:
-        """By vote."""
+        """The most frequent label among the neighbours of each row."""
         _, found = dense_nearest(self.rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
         return np.eye(self.n_clusters)[self.labels[found]].sum(axis=1).argmax(axis=1)
 
     def attributes(self) -> dict[str, Any]:
-        """The number of clusters, and how it was chosen."""
+        """The number of clusters and, if it was chosen from the data, what supports each number."""
         chosen = {} if self.path is None else {"cluster_path_": self.path}
         return {"n_clusters_": self.n_clusters} | chosen

@@ -1,4 +1,4 @@
-"""The answers of a model that is a low-rank product: each new sample is solved by itself."""
+"""The answers of a low-rank model: each new sample is solved by itself."""
 
 from __future__ import annotations
 
@@ -16,26 +16,21 @@ from jella.views.checks import refuse_missing_entries
 
 @dataclass(frozen=True, eq=False)
 class LowRankReadout(Readout):
-    """A new sample's embedding is the exact minimiser for what was observed of it, with the bases of the fit.
+    """The embedding of a new sample minimises the objective exactly for its observed values, with the bases fixed.
 
     Attributes
     ----------
     problem : Problem
-        Loss and terms on the embedding; those that couple samples are left out for new samples.
+        Loss, and those terms on the embedding that treat each sample by itself.
     loss_state : any
-        Of the loss, at the end of the fit.
+        State of the loss at the end of the fit.
     """
 
     problem: Problem = field(default_factory=Problem)
     loss_state: Any = None
 
-    @staticmethod
-    def for_new(problem: Problem) -> Problem:
-        """What a problem is for single new samples."""
-        return Problem(loss=problem.loss, embedding=tuple(term for term in problem.embedding if term.separable))
-
     def solve(self, views: AnyViews) -> Array:
-        """Each sample by itself."""
+        """The embedding (n, r) of new samples, each by itself."""
         if not self.problem.loss.allows_entries:
             refuse_missing_entries(views, self.method)
         return embed([ViewData(view) for view in views], self.bases, self.problem, self.loss_state)

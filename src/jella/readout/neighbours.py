@@ -1,4 +1,4 @@
-"""The answers of a model that relates samples: new ones are placed by their neighbours among those of the fit."""
+"""The answers of a model that relates samples: a new sample is placed by its neighbours among those of the fit."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from jella.views import AnyViews, Views
 
 @dataclass(frozen=True, eq=False)
 class NeighbourReadout(LowRankReadout):
-    """Answers of a model that keeps the samples of its fit.
+    """The answers of a model that keeps the samples of its fit.
 
-    What a model expects varies less than what is observed, so its own embedding shows which views a sample lacks.
-    Users see the embedding of samples that are completed with values of their neighbours instead.
+    Values that a model expects vary less than observed ones, so its own embedding shows which views a sample lacks.
+    The embedding that users see is different: it imputes missing values from donors among the neighbours.
 
     Attributes
     ----------
     samples : AnyViews
         The samples of the fit, scaled, in the order of `known`.
     near : int array (m, q)
-        Neighbours of each of them in the embedding.
+        Neighbours of each of these samples in the embedding.
     n_neighbors : int
     pull : float
-        Weight of the squared distance of a new sample to the mean of its neighbours.
+        Weight of the squared distance between a new sample and the mean of its neighbours.
     """
 
     samples: AnyViews = field(default_factory=lambda: Views(()))
@@ -66,7 +66,7 @@ class NeighbourReadout(LowRankReadout):
         Parameters
         ----------
         readout : LowRankReadout
-            What needs no samples.
+            The part that needs no samples.
         samples : AnyViews
             The m samples of the fit, scaled.
         neighbours : int array (m, q)
@@ -98,20 +98,20 @@ class NeighbourReadout(LowRankReadout):
         return unit_rows(to_numpy(self._fit.own))
 
     def solve(self, views: AnyViews) -> Array:
-        """What the observed values say, drawn to the mean of the neighbours in the fit."""
+        """The embedding (n, r) of new samples: from their observed values, pulled to the mean of their neighbours."""
         _, found = nearest(self.samples, self.n_neighbors, queries=views)
         close = to_numpy(self._fit.own)[found]
-        there = (found >= 0)[:, :, None]
-        mean = like(np.where(there, close, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1), self.bases[0])
+        has = (found >= 0)[:, :, None]
+        mean = like(np.where(has, close, 0.0).sum(axis=1) / np.maximum(has.sum(axis=1), 1), self.bases[0])
         drawn = replace(self.problem, embedding=(Ridge(self.pull),))
         return views.gather(partial(_drawn, self.bases, drawn), views.cut(self.pull * mean))
 
     def expect(self, W: Array) -> Expected:
-        """The product, and what it leaves out of a sample's neighbours in the fit."""
+        """The values of the low-rank model, plus the mean residual of each sample's neighbours in the fit."""
         return self.expect_near(W, self.neighbours_of(W), self.samples, self._fit.own)
 
     def neighbours_of(self, W: Array) -> sparse.csr_array:
-        """Ones at the neighbours that embeddings (n, r) have among the samples of the fit, (n, m); none for NaN."""
+        """A graph (n, m) of ones at the neighbours of embeddings (n, r) in the fit; none for rows of NaN."""
         rows = self._unit_rows
         known = ~np.isnan(to_numpy(W)).any(axis=1)
         found = np.full((known.size, min(self.n_neighbors, rows.shape[0])), -1)
@@ -122,7 +122,7 @@ class NeighbourReadout(LowRankReadout):
         return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, rows.shape[0]))
 
     def expect_near(self, W: Array, near: sparse.csr_array, lenders: AnyViews, own: Array) -> Expected:
-        """As `expect`, with the neighbours given: ones at rows of the lenders, whose own embedding is given too."""
+        """As `expect`, with given neighbours: `near` has ones at the lenders, and `own` is their embedding."""
         plain = super().expect(W)
 
         def with_residual(v: int, rows: np.ndarray | None) -> Array:
@@ -135,7 +135,7 @@ class NeighbourReadout(LowRankReadout):
     def find_clusters(
         self, views: AnyViews, W: Any, n_clusters: int | None, n_init: int, random_state: Any, *, unit: bool
     ) -> tuple[Clusters, np.ndarray]:
-        """Groups of the neighbour graph of the embedding; an edge weighs by the views that confirm it."""
+        """The groups of the neighbour graph of the embedding, whose edges weigh more if more views confirm them."""
         path = None
         if n_clusters is None:
             directed = neighbour_graph(self.near)
@@ -147,7 +147,7 @@ class NeighbourReadout(LowRankReadout):
         return NeighbourClusters(self._unit_rows, labels, self.n_neighbors, n_clusters, path), labels
 
     def relabel(self, places: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
-        """Labels of some samples of the fit from their own graph, with the embedding kept; by their places."""
+        """Labels of the samples of the fit at these places, from a graph of these samples only; the embedding stays."""
         order = np.argsort(self._fit.places)
         rows = order[np.searchsorted(self._fit.places[order], places)]
         near = dense_nearest(self._unit_rows[rows], self.n_neighbors)[1]
@@ -155,7 +155,7 @@ class NeighbourReadout(LowRankReadout):
         return self._labels_of(self.samples.fetch(rows), W, near, n_clusters, n_init, random_state)
 
     def without_samples(self) -> NeighbourReadout:
-        """The readout without the samples of its fit: for `expect_near` elsewhere."""
+        """The readout without the samples of its fit, which workers need for `expect_near`."""
         return replace(self, known=None, clusters=None, samples=Views(()), near=np.empty((0, 0), dtype=np.intp))
 
     def _labels_of(
@@ -166,11 +166,11 @@ class NeighbourReadout(LowRankReadout):
         return diffused_labels(graph, n_clusters, n_init, random_state)
 
     def _each(self, views: AnyViews, function: Callable[..., Array], width: int | None, **kind: Any) -> Any:
-        # samples of the fit that are in chunks cannot travel to those that ask
+        # samples of the fit that are in chunks cannot be sent to the worker of each new chunk
         return super()._each(views, function, width, **kind) if self.in_memory else function(views.persist())
 
     def _present_new(self, views: AnyViews) -> Array:
-        """The embedding of new samples, completed with what samples of the fit have."""
+        """The embedding (n, r) of new samples whose missing values come from donors in the fit."""
         W = self.solve(views)
         _, near = dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
         _, alike = nearest(self.samples, self.n_neighbors, queries=views)
@@ -178,7 +178,7 @@ class NeighbourReadout(LowRankReadout):
 
 
 def largest_first(labels: np.ndarray) -> np.ndarray:
-    """The same clusters, numbered by their sizes; of equal ones, that of the first sample comes first.
+    """The same clusters, numbered by size, the largest first; of equal ones, the one with the earliest sample first.
 
     >>> largest_first(np.array([2, 0, 0, 1, 2, 2])).tolist()
     [0, 1, 1, 2, 0, 0]

@@ -1,4 +1,4 @@
-"""The score of a model: how well it predicts values that are hidden from it."""
+"""The score of a model: the error of its predictions of values that are hidden from it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from jella.views import Views
 from jella.views.draw import draw_for_score
 from jella.views.scaling import Scaling
 
-#: samples are scored in blocks of about this size, so that a wide sparse view is never dense as a whole
+#: samples are scored in blocks of about this many bytes, so that a wide sparse view is never dense as a whole
 BLOCK_BYTES = 2**26
 
 Predict = Callable[[Views], Sequence[Array]]
 
 
 def held_out_rmse(views: Views, predict: Predict, scaling: Scaling, rng: np.random.Generator) -> float:
-    """RMSE on hidden values, in the scale that all observed values of a sample or feature give.
+    """The RMSE on hidden values, in the scale of the model; norms of samples come from all their observed values.
 
     Parameters
     ----------
     predict : callable
-        Views with less observed -> an estimate of every view, (n, d) each, in the user's units.
+        Takes views with hidden values; returns an estimate of each view, (n, d), in the user's units.
     """
     total, count = 0.0, 0
     for rows in row_blocks(views.n_samples, 8 * views.n_features, BLOCK_BYTES):
@@ -37,7 +37,7 @@ def held_out_rmse(views: Views, predict: Predict, scaling: Scaling, rng: np.rand
 
 
 def _errors(views: Views, predict: Predict, scaling: Scaling, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Errors on the hidden entries of every view."""
+    """The errors on the hidden entries of each view."""
     hidden = draw_for_score(views, rng)
     estimates, norms = predict(hidden.apply(views)), scaling.scale_of(views)
     for v, view in enumerate(views):

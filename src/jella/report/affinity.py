@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from jella.graphs.eigenvectors import Graph
 from jella.graphs.neighbours import dense_nearest, neighbour_graph
-from jella.graphs.spectral import modularity
+from jella.graphs.spectral import Graph, modularity
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.report.subject import Absent, Subject

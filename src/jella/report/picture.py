@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.graphs.eigenvectors import leading_eigenvectors
+from jella.graphs.spectral import leading_eigenvectors
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.report.affinity import symmetric_affinity

@@ -1,4 +1,4 @@
-"""What the completion methods share: the views as one matrix, their answers, and scikit-learn's face."""
+"""What the completion methods share: the views as one matrix, the answers, and the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class CompletionReadout(Readout):
     Attributes
     ----------
     penalty : PenaltySchedule
-        Of the fit.
+        Penalties of the fit.
     """
 
     penalty: PenaltySchedule = field(default_factory=lambda: PenaltySchedule(1.0, 1.0, 1.0))
 
-    #: rounds for new samples
+    #: number of rounds for new samples
     rounds: ClassVar[int]
 
     @abstractmethod
@@ -43,7 +43,7 @@ class CompletionReadout(Readout):
         return self._present(views)
 
     def solve(self, views: AnyViews) -> Array:
-        """Block by block of samples."""
+        """The embedding (n, r) of new samples, in blocks of samples."""
         xp = namespace(*self.bases)
         V = xp.astype(xp.concat(list(self.bases), axis=0), xp.float64)
         pieces = [
@@ -56,7 +56,7 @@ class CompletionReadout(Readout):
 class BaseCompletion(RoundsMixin, BaseEmbedding):
     """A low-rank matrix fitted to all views together; a method adds parameters, its formulation and its readout."""
 
-    # no labels: shared checks ask for the number of clusters, and find none
+    # no labels: shared checks read the number of clusters
     n_clusters = None
 
     @abstractmethod
@@ -65,7 +65,7 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
 
     @abstractmethod
     def _make_readout(self, *shared: Any) -> CompletionReadout:
-        """How the fitted model answers, from what all readouts have: up to the samples of the fit."""
+        """The readout, from the fields that all readouts share, up to the samples of the fit."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -92,14 +92,14 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
         shared = (type(self).__name__, prepared.scaling, bases, self.on_empty, prepared.fit_samples(W))
         readout = self._make_readout(*shared)
         self.readout_ = replace(readout, penalty=penalty)
-        self.embedding_ = prepared.place(W)
+        self.embedding_ = prepared.views.place(W, prepared.rows)
         self.bases_ = collect(bases, X, self.view_names_in_)
         self.objective_ = separation.objective
         self._set_rounds(separation.residuals, separation.converged)
 
 
 def as_one_matrix(views: Views) -> tuple[Array, Array]:
-    """Dense values (n, d) of all views in float64, zero where not observed, and where they were observed."""
+    """The dense values (n, d) of all views in float64, zero where not observed, and the mask (n, d)."""
     xp = views.xp
     values = [view.X.toarray() if view.is_sparse else view.X for view in views]
     masks = [xp.broadcast_to(view.mask, (view.n_samples, view.n_features)) for view in views]
@@ -107,7 +107,7 @@ def as_one_matrix(views: Views) -> tuple[Array, Array]:
 
 
 def dense_blocks(views: Any) -> Iterator[tuple[Array, Array]]:
-    """as_one_matrix in blocks of samples, so that a wide sparse view is never dense as a whole."""
+    """Blocks of samples from `as_one_matrix`, so that a wide sparse view is never dense as a whole."""
     for rows in row_blocks(views.n_samples, 8 * views.n_features):
         yield as_one_matrix(views.take(np.arange(rows.start, rows.stop)))
 
@@ -124,6 +124,6 @@ def canonical(factors: Factors, widths: list[int]) -> tuple[Array, tuple[Array, 
     V = xp.concat(list(canonical_bases(split_rows(factors.right, widths), factors.left.T @ factors.left)), axis=0)
     W = factors.left @ (factors.right.T @ V)
     strengths = xp.sqrt(xp.sum(W * W, axis=0))
-    there = strengths > xp.max(strengths) * (max(W.shape[0], V.shape[0]) * float(xp.finfo(W.dtype).eps))
-    there = xp.astype(there, W.dtype)
-    return W * there, split_rows(V * there, widths)
+    kept = strengths > xp.max(strengths) * (max(W.shape[0], V.shape[0]) * float(xp.finfo(W.dtype).eps))
+    kept = xp.astype(kept, W.dtype)
+    return W * kept, split_rows(V * kept, widths)

@@ -38,7 +38,7 @@ class PenaltySchedule:
         return min(self.growth * mu, self.most)
 
 
-#: the matrix that the low-rank part should be near to, and μ -> the low-rank part
+#: takes the matrix that the low-rank part should be near, and μ; returns the low-rank part
 Step = Callable[[Array, float], Factors]
 
 
@@ -50,7 +50,7 @@ class Formulation:
     ----------
     weight : float
     step : callable
-        (matrix, μ) -> the Z that minimises value(Z) + μ/2 ‖matrix − Z‖², or one that lowers it.
+        Takes a matrix and μ; returns the Z that minimises value(Z) + μ/2 ‖matrix − Z‖², or one that lowers it.
     penalty : PenaltySchedule
     observed : bool array (n, d), optional
         The entries that count; all by default.
@@ -71,7 +71,7 @@ class Formulation:
 
 @dataclass(frozen=True)
 class Separation:
-    """A matrix as a low-rank and a sparse part, and how they were reached.
+    """A low-rank and a sparse part of a matrix, and the rounds that found them.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Separation:
 
 
 def separate(D: Array, method: Formulation, *, tol: float, max_iter: int) -> Separation:
-    """Return the two parts of D (n, d), which is zero where not observed.
+    """The low-rank and the sparse part of D (n, d), which is zero where not observed.
 
     Each round minimises the augmented Lagrangian first over E, then over Z, then raises the multipliers Y and μ:
     E = soft(D − Z + Y/μ, weight/μ), Z = step(D − E + Y/μ, μ), Y ← Y + μ(D − Z − E). Where an entry is not observed E

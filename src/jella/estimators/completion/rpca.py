@@ -87,8 +87,8 @@ class RPCA(BaseCompletion):
     """Completion by robust PCA: the scaled views side by side as a low-rank part plus sparse errors.
 
     Minimises ‖Z‖_* + alpha · ‖E‖₁ with Z + E = D by the inexact augmented Lagrangian [2]_. **Missing entries are zeros
-    in D and count as data**, as in the published comparisons: the sparse part has to undo them, and where much is
-    missing Z is drawn towards zero. `jella.RRMC` leaves them out of the loss instead.
+    in D and count as data**, as in the published comparisons: the sparse part has to correct them, and if much is
+    missing, Z is pulled towards zero. `jella.RRMC` leaves them out of the loss instead.
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ class RPCA(BaseCompletion):
     Notes
     -----
     A sample of the fit is recognised by its values and missing entries and keeps its part of Z: `transform` returns
-    exactly its row of embedding_. A new one gets the w that
-    minimises ½ wᵀS⁻¹w + alpha · ‖x − Vw‖₁ with V and the singular values S of the fit, which is the same problem with
-    the other samples fixed: its missing entries are zeros too. Sparse views become dense.
+    exactly its row of embedding_. A new one gets the w that minimises ½ wᵀS⁻¹w + alpha · ‖x − Vw‖₁ with V and the
+    singular values S of the fit. This is the same problem with the other samples fixed: its missing entries are zeros
+    too. Sparse views become dense.
 
     References
     ----------

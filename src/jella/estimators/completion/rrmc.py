@@ -18,8 +18,8 @@ from jella.views import Views
 def rank_k(X: Array, observed: Array, start: Array) -> Formulation:
     """Robust completion of a matrix: min Σ_observed |x_ij − z_ij| over matrices Z of rank k at most.
 
-    μ starts where values up to twice the median size pass whole, and grows by a twentieth per round. The median,
-    unlike the spectral norm, is not moved by gross errors. The multipliers do not reach the missing entries; slow
+    At the first μ, values up to twice the median size are left unchanged; μ grows by a twentieth per round. Gross
+    errors do not move the median, unlike the spectral norm. The multipliers do not reach the missing entries; slow
     growth gives these the rounds they need to settle.
 
     Parameters
@@ -121,10 +121,10 @@ class RRMC(BaseCompletion):
 
     Notes
     -----
-    No program of the authors is public; `docs/completion-methods.md` writes out the formulation that is used and what
-    differs. A sample of the fit is recognised by its values and missing entries
-    and keeps its part of Z: `transform` returns exactly its row of embedding_. A new one goes through
-    the same rounds with the bases V of the fit, for min Σ_observed |x − Vw| over w. Sparse views become dense.
+    No program of the authors is public; `docs/completion-methods.md` gives the formulation that is used and what
+    differs. A sample of the fit is recognised by its values and missing entries and keeps its part of Z: `transform`
+    returns exactly its row of embedding_. A new one goes through the same rounds with the bases V of the fit, for
+    min Σ_observed |x − Vw| over w. Sparse views become dense.
 
     References
     ----------

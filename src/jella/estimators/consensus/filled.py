@@ -1,4 +1,4 @@
-"""A mean-filled view with the weights of its samples."""
+"""A view imputed with means, and the weights of its samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jella.views import View
 
 @dataclass(frozen=True)
 class Filled(MeanFilled):
-    """A mean-filled view with weights.
+    """A view imputed with means, with weights.
 
     Attributes
     ----------

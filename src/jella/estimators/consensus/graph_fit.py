@@ -10,26 +10,26 @@ from scipy import sparse
 
 from jella.estimators.consensus.graphs import Graphs
 from jella.estimators.consensus.l1_rows import nearest_rows
-from jella.graphs.eigenvectors import components, laplacian_eigenvectors
+from jella.graphs.spectral import components, laplacian_eigenvectors
 from jella.numerics.arrays import row_blocks
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Where the loop ended.
+    """The result of the loop.
 
     Attributes
     ----------
     graph : CSR array (n, n)
-        S, rows summing to one: the last one with exactly k components if there was one, else the last of all.
+        S, with rows that sum to one: the last graph with exactly k components, or the last graph if none has.
     labels : int array (n,)
-        Components of the graph.
+        The component of each sample.
     weights : array (V,)
-        Of the views, summing to one.
+        Weights of the views, which sum to one.
     vectors : array (n, k)
         Lowest eigenvectors of the last graph with at most k components.
     residuals : array
-        Sum of the k lowest eigenvalues of the Laplacian after every round.
+        Sum of the k lowest eigenvalues of the Laplacian after each round.
     reached : bool
         Whether the graph has exactly k components.
     """
@@ -44,14 +44,14 @@ class Cut:
 
 @dataclass
 class RankWeight:
-    """λ, the weight of the lowest eigenvalues: a factor raises or lowers it, and nears one with every turn."""
+    """λ, the weight of the lowest eigenvalues. A factor raises or lowers it, and gets nearer to one at each turn."""
 
     value: float
     factor: float = 2.0
     rising: bool | None = None
 
     def move(self, up: bool) -> None:
-        """Go up or down."""
+        """Raise or lower the weight."""
         if self.rising is not None and up != self.rising:
             self.factor = self.factor**0.5
         self.rising = up
@@ -61,9 +61,9 @@ class RankWeight:
 def connected_enough(
     views: Sequence[np.ndarray | sparse.csr_array], k: int, n_neighbors: int
 ) -> tuple[Graphs, np.ndarray, int]:
-    """Graphs whose ℓ1 mean S has at most k components, S (n, K), and the number of neighbours that this took.
+    """Graphs whose ℓ1 mean S has at most k components, S (n, K), and the number of neighbours that this needs.
 
-    The fit can only cut edges, so neighbours are doubled until S has no more components than wanted.
+    The fit can only cut edges, so the number of neighbours is doubled until S has at most k components.
     """
     most = max(views[0].shape[0] - 2, 1)
     m = min(n_neighbors, most)
@@ -77,7 +77,7 @@ def connected_enough(
 
 
 def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: float) -> Cut:
-    """Alternate S, view weights and eigenvectors, from S (n, K), until S has k components and has settled.
+    """The graph after updates of S (n, K), weights and eigenvectors in turn, until S has k components and has settled.
 
     Parameters
     ----------
@@ -87,7 +87,9 @@ def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: floa
     n, weights = S.shape[0], _weights(graphs, S)
     _, F = laplacian_eigenvectors(graphs.as_sparse(S), k)
     distances = _distances(graphs, F)
-    weight = RankWeight(1.0 / (float(distances.max()) or 1.0))  # at twice that, the longest edges begin to go
+    weight = RankWeight(
+        1.0 / (float(distances.max()) or 1.0)
+    )  # at twice this value, the longest edges begin to disappear
     best: Cut | None = None
     residuals: list[float] = []
     for _ in range(max_iter):
@@ -112,7 +114,7 @@ def fit_graph(graphs: Graphs, S: np.ndarray, k: int, *, max_iter: int, tol: floa
 
 
 def _graph_step(graphs: Graphs, weights: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """S (n, K): every row as near as possible to the rows of the views, with a cost per edge."""
+    """S (n, K): each row is as near as possible to the rows of the views, with a cost per edge."""
     V, n, K = graphs.values.shape
     S = np.empty((n, K))
     for rows in row_blocks(n, 8 * K * (V + 1), target=2**24):

@@ -11,8 +11,8 @@ TIE = 1e-9
 def nearest_rows(values: np.ndarray, weights: np.ndarray, cost: np.ndarray, possible: np.ndarray) -> np.ndarray:
     """Rows s ≥ 0, Σ_j s_j = 1, that minimise Σ_v w_v ‖s − a_v‖₁ + Σ_j cost_j s_j, (n, K).
 
-    In every entry the objective is convex and piecewise linear, with breaks at the a_vj: it rises by its slope on each
-    segment between two breaks. Mass one goes to the segments of least slope; segments of equal slope share what is left
+    In each entry the objective is convex and piecewise linear, with breaks at the a_vj: it rises by its slope on each
+    segment between two breaks. Mass one goes to the segments of least slope; segments of equal slope share the rest
     in proportion to their lengths, so that neither the order of samples nor of views matters.
 
     Parameters
@@ -40,12 +40,12 @@ def nearest_rows(values: np.ndarray, weights: np.ndarray, cost: np.ndarray, poss
 def _segments(
     values: np.ndarray, weights: np.ndarray, cost: np.ndarray, possible: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Length and slope of the V + 1 segments of every entry, (n, (V + 1)·K) each."""
+    """The length and slope of the V + 1 segments of each entry, (n, (V + 1)·K) each."""
     by_value = np.argsort(values, axis=0)
     breaks = np.take_along_axis(values, by_value, axis=0)
     edge = np.zeros((1, *cost.shape))
     lengths = np.diff(np.concatenate([edge, breaks, edge + 1.0]), axis=0)
-    passed = np.concatenate([edge, np.cumsum(weights[by_value], axis=0)])  # weight of the a_vj that lie below
+    passed = np.concatenate([edge, np.cumsum(weights[by_value], axis=0)])  # weight of the a_vj below
     slopes = 2.0 * passed - weights.sum() + cost
     lengths, slopes = np.where(possible, lengths, 0.0), np.where(possible, slopes, np.inf)
     return _by_row(lengths), _by_row(slopes)

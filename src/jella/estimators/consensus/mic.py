@@ -19,7 +19,7 @@ from jella.views.checks import refuse_missing_entries, refuse_negative
 
 
 class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
-    """Multiple incomplete views clustering (MIC): non-negative factors of every view, drawn to one consensus.
+    """Multiple incomplete views clustering (MIC): non-negative factors of each view, pulled to one consensus.
 
     Minimises Σ_v ‖C_v(X_v − U_v V_vᵀ)‖² + alpha·‖C_v(U_v − U*)‖² + beta·‖U_v‖_{2,1} with U_v, V_v ≥ 0 and the columns
     of V_v at ℓ1 norm one. A sample that lacks a view gets the mean of the view, with weight c = share of samples that
@@ -41,7 +41,7 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
         Scaling before the fit, from observed entries only, one for all views or one per view, as in `jella.MVLIV`. One
         that makes values negative, such as 'standardize', is refused.
     view_weights : sequence or dict of float, optional
-        Positive weight of each view in the loss; 1 for every view by default.
+        Positive weight of each view in the loss; 1 for each view by default.
     init : 'nmf' or dict of 'embeddings' and 'bases', default='nmf'
         Start: non-negative factors of one view after another, each from the embedding of the one before, in three
         passes; or given, one (n, r) and one (d_v, r) array per view.
@@ -67,22 +67,22 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
     labels_ : array (n,)
         Clusters, where n_clusters is given.
     objective_ : array
-        Objective after every round, the last value after the closing step. It may rise: rescaling V_v changes the
+        Objective after each round, the last value after the closing step. It may rise: rescaling V_v changes the
         terms of weight alpha and beta.
     residuals_ : array
-        Relative change of the objective in every round.
+        Relative change of the objective in each round.
     n_iter_, converged_ : int, bool
         Rounds done; whether the last residual was below tol.
     n_features_in_, feature_names_in_, view_names_in_
-        What was seen in fit, all views together.
+        What the fit has seen, for all views together.
     dropped_ : list
-        Names, or positions, of the samples that were left out because nothing of them was observed.
+        Names, or positions, of the samples that were left out because they have no observed value.
 
     Notes
     -----
     The steps are those of the authors' program. After the last round the embeddings are solved exactly with the bases
     fixed, each sample by itself, so that `transform` returns `embedding_` for samples of the fit. New samples are
-    filled with the means, and weighted with the shares, of the fit: a view that every sample of the fit had has full
+    filled with the means, and weighted with the shares, of the fit: a view that all samples of the fit have has full
     weight where a new sample lacks it. Where beta is too large for the data, samples end with an embedding of zero;
     that is common for sparse views such as text at 0.1.
 
@@ -101,7 +101,6 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
     (200,)
     """
 
-    _may_miss = "views"
     _counts = ("max_iter", "n_steps", "n_init")
     _amounts = ("alpha", "beta", "tol")
 
@@ -161,7 +160,7 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
         return chained_start(views, rank, rng, n_init=self.n_init, n_steps=self.n_steps)
 
     def _run(self, views: list[Filled], embeddings: list[Array], bases: list[Array]) -> tuple[Array, ...]:
-        """The bases after rounds over the views until the objective settles."""
+        """The bases, after rounds over the views until the objective settles."""
         target = consensus(views, embeddings)
         values = [objective(views, embeddings, bases, target, self.alpha, self.beta)]
         residuals: list[float] = []
@@ -178,13 +177,13 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
         return tuple(bases)
 
     def _close(self, X: Any, views: list[Filled], bases: tuple[Array, ...], prepared: Prepared) -> None:
-        """The exact embeddings of the samples with the bases at hand, and what follows from them."""
+        """Set the exact embeddings of the samples with these bases, and what follows from them."""
         stacked = embed_views(views, bases, self.alpha, self.beta)
         embeddings = [stacked[v, :, :] for v in range(len(views))]
         target = consensus(views, embeddings)
         self.objective_[-1] = objective(views, embeddings, bases, target, self.alpha, self.beta)
-        self.embedding_ = prepared.place(target)
-        self.view_embeddings_ = collect([prepared.place(U) for U in embeddings], X, self.view_names_in_)
+        self.embedding_, *own = (prepared.views.place(U, prepared.rows) for U in (target, *embeddings))
+        self.view_embeddings_ = collect(own, X, self.view_names_in_)
         self.bases_ = collect(bases, X, self.view_names_in_)
         readout = MICReadout(
             "MIC",

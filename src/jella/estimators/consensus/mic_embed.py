@@ -27,9 +27,9 @@ class MICReadout(Readout):
     Attributes
     ----------
     means : tuple of arrays (d_v,)
-        Of the views of the fit, for samples that lack one.
+        Means of the views of the fit, for samples that lack a view.
     shares : tuple of float
-        Of the samples that have each view: the weight of a mean.
+        Share of the samples of the fit that have each view: the weight of a mean.
     alpha, beta : float
         Parameters of the fit.
     """
@@ -40,7 +40,7 @@ class MICReadout(Readout):
     beta: float = 0.0
 
     def solve(self, views: AnyViews) -> Array:
-        """Each sample by itself."""
+        """The embedding (n, r) of new samples, each by itself."""
         refuse_missing_entries(views, self.method)
         filled = [Filled.weighted(*known) for known in zip(views, self.means, self.shares, strict=True)]
         stacked = embed_views(filled, self.bases, self.alpha, self.beta)
@@ -48,7 +48,7 @@ class MICReadout(Readout):
 
 
 def embed_views(views: Sequence[Filled], bases: Sequence[Array], alpha: float, beta: float) -> Array:
-    """The U_v ≥ 0 that minimise MIC's objective with V_v fixed and U* at its best, (V, n, r).
+    """The U_v ≥ 0 that minimise MIC's objective with V_v fixed and U* optimal, (V, n, r).
 
     The objective is then convex and a sum over samples, solved in blocks of samples that fit the cache.
     """
@@ -64,7 +64,7 @@ def embed_views(views: Sequence[Filled], bases: Sequence[Array], alpha: float, b
 def _solve(grams: Array, cross: Array, weights: Array, alpha: float, beta: float) -> Array:
     """Accelerated proximal gradient steps, with one step size per view and restarts per sample."""
     xp = namespace(cross)
-    # the coupling with U* only takes curvature away, so that the blocks of single views bound it
+    # the coupling with U* only lowers the curvature, so that the blocks of single views bound it
     step = 1.0 / at_least(xp.max(xp.linalg.eigvalsh(grams), axis=1) + alpha, TINY)[:, None, None]
     shrink = 0.5 * beta * step / weights
     total = xp.sum(weights, axis=0)
@@ -87,7 +87,7 @@ def _solve(grams: Array, cross: Array, weights: Array, alpha: float, beta: float
 
 
 def _prox(U: Array, shrink: Array) -> Array:
-    """U with negative entries at 0 and every row of every view shortened by its amount."""
+    """U with negative entries at 0, and with each row of each view shortened by its amount."""
     xp = namespace(U)
     U = at_least(U, 0.0)
     lengths = xp.sqrt(xp.sum(U * U, axis=2, keepdims=True))

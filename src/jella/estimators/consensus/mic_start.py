@@ -1,4 +1,4 @@
-"""Where MIC starts: factors of one view after another, each from the embedding of the view before; or given ones."""
+"""The start of MIC: factors of one view after another, each from the embedding of the view before; or given ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHORT = 10
 def chained_start(
     views: Sequence[Filled], rank: int, rng: np.random.Generator, *, n_init: int, n_steps: int
 ) -> tuple[list[Array], list[Array]]:
-    """Embeddings (n, r) and bases (d_v, r) from three chained passes of plain NMF over the mean-filled views.
+    """Embeddings (n, r) and bases (d_v, r) from three chained passes of plain NMF over the views imputed with means.
 
     The first view starts at random: of n_init short runs, the one with the lowest loss is continued.
     """
@@ -41,7 +41,7 @@ def chained_start(
 
 
 def given_start(views: Views, init: Any, rank: int) -> tuple[list[Array], list[Array]]:
-    """Embeddings and bases that the user gave, checked."""
+    """The embeddings and bases that the user gave, checked."""
     if not isinstance(init, Mapping) or set(init) != {"embeddings", "bases"}:
         raise ValueError(
             f"init must be 'nmf' or a dict with 'embeddings' and 'bases', one array per view each, got {init!r:.80}"

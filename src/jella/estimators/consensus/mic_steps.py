@@ -1,7 +1,7 @@
 """The steps of MIC on plain arrays: square-root multiplicative updates, consensus, objective.
 
-All functions of one view take it as a `Filled` (products with the mean-filled data, squared weights c²), its embedding
-U (n, r) and its basis V (d, r).
+Functions of one view take a `Filled` (products with the imputed data, squared weights c²), its embedding U (n, r) and
+its basis V (d, r).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def consensus(views: Sequence[Filled], embeddings: Sequence[Array]) -> Array:
 
 
 def row_norms(U: Array) -> Array:
-    """Norm of every row, (n,)."""
+    """The norm of each row, (n,)."""
     return namespace(U).sqrt(row_sqnorms(U))
 
 
@@ -53,7 +53,7 @@ def unit_columns(U: Array, V: Array) -> tuple[Array, Array]:
 def refine(
     view: Filled, U: Array, V: Array, target: Array, *, alpha: float, beta: float, n_steps: int
 ) -> tuple[Array, Array]:
-    """Embedding and basis of one view after n_steps of both updates, the consensus fixed."""
+    """Embedding and basis of one view after n_steps of both updates, with the consensus fixed."""
     U, V = unit_columns(U, V)
     for _ in range(n_steps):
         U = embedding_step(view, U, V, target, alpha, beta)

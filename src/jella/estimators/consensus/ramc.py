@@ -58,22 +58,22 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
     view_weights_ : array (V,)
         w_v, scaled to sum one.
     residuals_ : array
-        Sum of the k lowest eigenvalues of L_S after every round; zero where S has k components or more.
+        Sum of the k lowest eigenvalues of L_S after each round; zero where S has k components or more.
     n_iter_, converged_ : int, bool
         Rounds done; whether S has exactly k components.
     n_neighbors_ : int
         Neighbours used.
     n_features_in_, feature_names_in_, view_names_in_
-        What was seen in fit, all views together.
+        What the fit has seen, for all views together.
     dropped_ : list
-        Names, or positions, of the samples that were left out because nothing of them was observed.
+        Names, or positions, of the samples that were left out because they have no observed value.
 
     Notes
     -----
     λ·Σ ‖f_i − f_j‖² s_ij stands for the rank, with F the k lowest eigenvectors of L_S. Rounds solve the rows of S
-    exactly, then the weights, then F; λ rises while S has fewer than k components and falls while it has more. Where no
-    round ends with exactly k, a ConvergenceWarning says so and the labels are k-means on F. The graph has no
-    new samples: there is no `predict`.
+    exactly, then the weights, then F; λ rises while S has fewer than k components and falls while it has more. If no
+    round ends with exactly k, a ConvergenceWarning says so and the labels are k-means on F. The graph cannot place new
+    samples, so RAMC has no `predict`.
 
     References
     ----------
@@ -145,7 +145,7 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
         if not cut.reached:
             self._warn(cut, k)
             labels = kmeans(cut.vectors, k, self.n_init, self.random_state).labels_
-        self.labels_ = prepared.place(np.asarray(labels, dtype=np.intp))
+        self.labels_ = prepared.views.place(np.asarray(labels, dtype=np.intp), prepared.rows)
 
     def _warn(self, cut: Cut, k: int) -> None:
         warnings.warn(
@@ -158,7 +158,7 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
 
 
 def refuse_incomplete(views: AnyViews) -> None:
-    """A graph needs the distances between all samples, in every view."""
+    """Refuse views with missing values: a graph needs the distances between all samples in each view."""
     if views.n_samples < 2:
         raise ValueError("RAMC needs neighbours, but there is n_samples=1; pass more samples")
     for view in views:

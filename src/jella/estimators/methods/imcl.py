@@ -26,30 +26,30 @@ class IMCL(BaseJELLA):
         Rank r of the factorisation. By default n_clusters, or 10 without it, but at most the number of samples and of
         features.
     alpha : float, default=0.01
-        Weight of the largest entry of every basis component.
+        Weight of the largest entry of each basis component.
     beta : float, default=0.1
         Weight of the labels.
     gamma : float, default=0.01
         Weight of the ℓ1 norm of the embedding.
     scale : str, or sequence or dict of str, default='sample'
-        Scaling before the fit, learned from the observed entries; one for all views, or one per view. 'sample': every
-        sample has unit norm. 'feature': every feature has unit root mean square; 'standardize': zero mean and unit
-        variance (both are then divided by sqrt(d)). 'center': every feature has zero mean, and the whole view is
-        divided by one number. 'root': the signed square root of every value, for counts, histograms and intensities;
+        Scaling before the fit, learned from the observed entries; one for all views, or one per view. 'sample': each
+        sample has unit norm. 'feature': each feature has unit root mean square; 'standardize': zero mean and unit
+        variance (both are then divided by sqrt(d)). 'center': each feature has zero mean, and the whole view is
+        divided by one number. 'root': the signed square root of each value, for counts, histograms and intensities;
         then 'center' for a dense view, and 'sample' for a sparse view or one without negative values and with at least
         80 % zeros. 'auto': 'standardize' for a dense view with negative values, 'root' for any other. 'none':
         unchanged. A scaling that makes values negative is refused.
     view_weights : sequence or dict of float, optional
-        Positive weight of each view in the loss; 1 for every view by default.
+        Positive weight of each view in the loss; 1 for each view by default.
     solver : {'basic', 'sor'} or Relaxation, default='basic'
         Plain alternation, or successive over-relaxation of the completed data.
     init : {'svd', 'random'}, array (n, r) or dict, default='svd'
-        Start: the SVD of the views filled with the means of their features, made non-negative; random; a given
+        Start: the SVD of the views imputed with the means of their features, made non-negative; random; a given
         embedding; or a dict of 'embedding' and, optionally, 'bases', one array (d_v, r) per view.
     n_init : int, default=10
         Starts of k-means, and of the fit where init='random'; the best is kept.
     max_iter : int, default=200
-        Most sweeps.
+        Maximum number of sweeps.
     tol : float, default=1e-3
         The fit ends when a sweep lowers the objective by less than this share.
     warm_start : bool, default=False
@@ -57,7 +57,7 @@ class IMCL(BaseJELLA):
     on_empty : {'raise', 'drop'}, default='raise'
         A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
     callback : callable or sequence of callables, optional
-        Called with a `jella.Progress` after every accepted sweep; a true value ends the fit.
+        Called with a `jella.Progress` after each accepted sweep; a true value ends the fit.
     random_state : int, RandomState or Generator, optional
         Seed of random starts, of k-means, and of the values that `score` hides.
 
@@ -70,7 +70,7 @@ class IMCL(BaseJELLA):
     labels_ : array (n,)
         Clusters, where n_clusters is given: k-means on the rows of the embedding at unit norm.
     objective_ : array
-        Objective after every accepted sweep; it never rises.
+        Objective after each accepted sweep; it never rises.
     history_ : dict of arrays
         The same by term.
     n_iter_ : int
@@ -80,17 +80,17 @@ class IMCL(BaseJELLA):
     result_ : Result
         All of the solve: blocks, sweeps, reason to stop, seconds.
     scaling_ : Scaling
-        Learned scaling of every view.
+        Learned scaling of each view.
     n_features_in_ : int
         Number of features of all views together.
     feature_names_in_ : array of str
-        Their names, where every view has column names.
+        Their names, where all views have column names.
     view_names_in_ : list
         Names of the views: the keys of a dict; else 'view0', 'view1' and so on, or 'view' for a single array.
     sample_names_in_ : pandas Index or None
         Names of the rows of the embedding, where the views are DataFrames.
     dropped_ : list
-        Names, or positions, of the samples that were left out because nothing of them was observed.
+        Names, or positions, of the samples that were left out because they have no observed value.
 
     Notes
     -----
@@ -154,7 +154,7 @@ class IMCL(BaseJELLA):
         self.random_state = random_state
 
     def declare(self, data: Data) -> Problem:
-        """Half squared loss, U ≥ 0 with ℓ∞,1, 0 ≤ W ≤ 1 with ℓ1, and the graph of the labels where there are some."""
+        """Half squared loss, U ≥ 0 with ℓ∞,1, 0 ≤ W ≤ 1 with ℓ1, and the graph of the labels if labels are given."""
         labelled = () if data.y is None else (LabelGraph(_labels(data).tolist(), self.beta),)
         return Problem(
             loss=Squared(0.5),

@@ -30,20 +30,20 @@ class IRMKMC(BaseClusterer):
         Exponent of the view weights, greater than 1. A large value makes the views equal; near 1 the view that is
         easiest to fit, which need not be the best, takes all the weight.
     scale : str, or sequence or dict of str, default='sample'
-        Scaling before the fit, learned from the observed entries; one for all views, or one per view. 'sample': every
-        sample has unit norm. 'feature': every feature has unit root mean square; 'standardize': zero mean and unit
-        variance (both are then divided by sqrt(d)). 'center': every feature has zero mean, and the whole view is
-        divided by one number. 'root': the signed square root of every value, for counts, histograms and intensities;
+        Scaling before the fit, learned from the observed entries; one for all views, or one per view. 'sample': each
+        sample has unit norm. 'feature': each feature has unit root mean square; 'standardize': zero mean and unit
+        variance (both are then divided by sqrt(d)). 'center': each feature has zero mean, and the whole view is
+        divided by one number. 'root': the signed square root of each value, for counts, histograms and intensities;
         then 'center' for a dense view, and 'sample' for a sparse view or one without negative values and with at least
         80 % zeros. 'auto': 'standardize' for a dense view with negative values, 'root' for any other. 'none':
         unchanged.
     init : {'svd', 'random'}, array (n, k) or dict, default='svd'
-        Start: k-means on the leading SVD scores of the views filled with the means of their features, from samples that
-        are far apart ('svd') or from random ones; a given indicator; or a dict of 'embedding' and, optionally, 'bases'.
+        Start: k-means on the leading SVD scores of the views imputed with the means of their features, from samples
+        that are far apart ('svd') or random; a given indicator; or a dict of 'embedding' and, optionally, 'bases'.
     n_init : int, default=10
         Starts of the fit where init='random'; the best is kept.
     max_iter : int, default=100
-        Most sweeps.
+        Maximum number of sweeps.
     tol : float, default=1e-6
         The fit ends when a sweep lowers the objective by less than this share.
     warm_start : bool, default=False
@@ -51,7 +51,7 @@ class IRMKMC(BaseClusterer):
     on_empty : {'raise', 'drop'}, default='raise'
         A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
     callback : callable or sequence of callables, optional
-        Called with a `jella.Progress` after every accepted sweep; a true value ends the fit.
+        Called with a `jella.Progress` after each accepted sweep; a true value ends the fit.
     random_state : int, RandomState or Generator, optional
         Seed of the random starts.
 
@@ -66,7 +66,7 @@ class IRMKMC(BaseClusterer):
     view_weights_ : array (V,)
         Learned weight a_v of each view.
     objective_ : array
-        Objective after every accepted sweep; it never rises.
+        Objective after each accepted sweep; it never rises.
     history_ : dict of arrays
         The same by term.
     n_iter_ : int
@@ -76,17 +76,17 @@ class IRMKMC(BaseClusterer):
     result_ : Result
         All of the solve: blocks, sweeps, reason to stop, seconds.
     scaling_ : Scaling
-        Learned scaling of every view.
+        Learned scaling of each view.
     n_features_in_ : int
         Number of features of all views together.
     feature_names_in_ : array of str
-        Their names, where every view has column names.
+        Their names, where all views have column names.
     view_names_in_ : list
         Names of the views: the keys of a dict; else 'view0', 'view1' and so on, or 'view' for a single array.
     sample_names_in_ : pandas Index or None
         Names of the rows of the embedding, where the views are DataFrames.
     dropped_ : list
-        Names, or positions, of the samples that were left out because nothing of them was observed.
+        Names, or positions, of the samples that were left out because they have no observed value.
 
     Notes
     -----
@@ -113,8 +113,6 @@ class IRMKMC(BaseClusterer):
     n_components = None
     view_weights = None
     solver = "basic"
-
-    _may_miss = "views"
 
     def __init__(
         self,
@@ -149,13 +147,14 @@ class IRMKMC(BaseClusterer):
 
     @property
     def score(self) -> Any:
-        """Absent: scoring hides single entries of a sample with one view, which the method cannot take."""
+        """Absent: `score` hides single entries of a sample with one view, and the method takes no missing entries."""
         raise AttributeError("IRMKMC has no score: it takes no missing entries, and scoring would make some")
 
     @property
     def view_weights_(self) -> np.ndarray:
-        """Learned weight of each view."""
+        """The learned weight of each view."""
         return np.asarray(self.result_.blocks.loss_state.view_weights)
 
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
-        return readout.label_by(IndicatorClusters(), prepared.scaled, W)
+        clusters = IndicatorClusters()
+        return clusters, prepared.scaled.map_rows(clusters.label, None, W, dtype=np.dtype(np.intp))

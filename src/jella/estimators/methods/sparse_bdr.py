@@ -1,4 +1,4 @@
-"""SparseBDR: block-diagonal representation on a sparse support, with its scale fixed and its settings label-free."""
+"""SparseBDR: block-diagonal representation on a sparse support, with a fixed scale and settings without labels."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SparseBDR(BaseClusterer):
     n_init : int, default=10
         Starts of k-means in the spectral clustering, and of the fit where init='random'.
     max_iter : int, default=20
-        Most sweeps; few are meant, since they refine a completion from neighbours.
+        Maximum number of sweeps; few are meant, since they refine a completion from neighbours.
     tol : float, default=1e-4
         The fit ends when a sweep lowers the objective by less than this share.
     warm_start : bool, default=False
@@ -70,7 +70,7 @@ class SparseBDR(BaseClusterer):
     on_empty : {'raise', 'drop'}, default='raise'
         A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
     callback : callable or sequence of callables, optional
-        Called with a `jella.Progress` after every accepted sweep; a true value ends the fit.
+        Called with a `jella.Progress` after each accepted sweep; a true value ends the fit.
     random_state : int, RandomState or Generator, optional
         Seed of random starts, of the labels, and of the values that `score` hides.
 
@@ -152,29 +152,24 @@ class SparseBDR(BaseClusterer):
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         _, neighbours = nearest(data.views, self.n_neighbors)
         support = Support.averaging(symmetric_support(neighbour_graph(neighbours)))
-        term = SparseBlockDiagonal(support, self.n_blocks, alpha=self.alpha, beta=self.beta, gamma=self.gamma)
-        return Problem(
-            basis=(Orthonormal(),),
-            embedding=(Ridge(self.ridge), term),
-            neighbours=neighbours,
-            order=partial(sweep_order, neighbours),
-        )
+        blocks = SparseBlockDiagonal(support, self.n_blocks, alpha=self.alpha, beta=self.beta, gamma=self.gamma)
+        terms, order = (Ridge(self.ridge), blocks), partial(sweep_order, neighbours)
+        return Problem(basis=(Orthonormal(),), embedding=terms, neighbours=neighbours, order=order)
 
     @property
     def n_blocks(self) -> int:
-        """Number of groups that the block-diagonal term looks for."""
+        """The number of groups that the block-diagonal term looks for."""
         return self.n_clusters or self.n_components or DEFAULT_RANK
 
     def _learn_scaling(self, views: AnyViews) -> Scaling:
         return choose_scaling(views, self.scale, self.view_weights, self.n_blocks)
 
     def _rank(self, views: AnyViews) -> int:
-        if self.n_components is not None:
-            return super()._rank(views)
         wanted = max(COMPONENTS_PER_CLUSTER * self.n_blocks, FEWEST_COMPONENTS)
-        return min(wanted, views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, 1))
+        most = min(views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, 1))
+        return min(wanted, most) if self.n_components is None else super()._rank(views)
 
     @property
     def affinity_(self) -> Any:
-        """Affinity of the samples that were kept."""
+        """The affinity of the samples that were kept."""
         return self.result_.blocks.embedding_states[-1].affinity
