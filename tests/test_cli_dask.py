@@ -228,7 +228,7 @@ def test_a_part_that_a_worker_cannot_read_is_one_sentence(capfd, plain, tmp_path
     file.write_bytes(content)
     code, _, err = run(capfd, "cluster", folder, "-k", 3, *FIT, "--dask", address, "-o", tmp_path / "out")
     assert code == 2
-    assert "expected a Parquet table in part.1.parquet, got bytes that are damaged or cut off" in err
+    assert "expected a Parquet table in part.1.parquet, got bytes that are damaged or cut short" in err
     assert err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
