@@ -1,7 +1,7 @@
-# Every target sets up what it needs: a virtual environment in .venv, made with plain venv and pip.
+# Each target installs what it needs: a virtual environment in .venv, made with plain venv and pip.
 PYTHON ?= python3
 BIN := .venv/bin
-# Tests and the demo use one BLAS thread a process: results do not depend on it, and two test processes do not fight.
+# Tests and the demo use one BLAS thread per process, so that parallel test processes do not compete; results are the same.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: demo test test-slow test-oldest reproduce-quick lint format bench bench-imml clean
@@ -21,13 +21,13 @@ test: .venv/installed
 test-slow: .venv/installed
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m "slow"
 
-# the oldest versions that pyproject.toml allows; their own warnings of things to come do not count
+# the oldest versions that pyproject.toml allows; their deprecation warnings are ignored
 test-oldest:
 	test -x .venv-oldest/bin/uv || { $(PYTHON) -m venv .venv-oldest && .venv-oldest/bin/python -m pip install --quiet uv; }
 	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest --resolution lowest-direct --editable '.[test]'
 	SCIPY_ARRAY_API=1 $(ONE_THREAD) .venv-oldest/bin/python -m pytest -n auto -m "not slow and not gpu" -W ignore::DeprecationWarning
 
-# the paper's tables and figures in small, on the data sets that are found, or on embedded digits
+# a small version of the paper's tables and figures, on the data sets that are found, or on embedded digits
 reproduce-quick: .venv/installed
 	$(ONE_THREAD) $(BIN)/jella reproduce all --quick --jobs 2 -o reproduced
 

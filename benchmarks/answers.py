@@ -1,15 +1,15 @@
-"""What every estimator answers: recorded, and compared with a recording made by another state of the code.
+"""The answers of all estimators: recorded, and compared with a recording from another state of the code.
 
 Run: python benchmarks/answers.py --write FILE.npz [--only NAME]
      python benchmarks/answers.py --against FILE.npz [--only NAME] [--all]
 
-Only the public interface is asked, so that anything behind it may move: every estimator of `jella.__all__`, on
-embedded digits and on planted groups, with and without holes, dense, sparse, in single precision, in another order, in
-DataFrames and in Dask collections. A key is 'estimator data/variant quantity'. An answer is an array, or a word where
-there is none: 'refused' for a ValueError, 'absent' for a method that is not there, 'failed: Kind' for other errors.
+Only the public interface is used, so that the code behind it may change: all estimators of `jella.__all__`, on
+embedded digits and on planted groups, complete and incomplete, dense, sparse, in single precision, in another order, in
+DataFrames and in Dask collections. A key is 'estimator data/variant quantity'. An answer is an array, or a word if
+there is none: 'refused' for a ValueError, 'absent' for a method that does not exist, 'failed: Kind' for other errors.
 
 Answers agree if ‖a − b‖/‖b‖ is at most 1e-10, or 1e-4 in single precision, with NaN in the same places; labels, words
-and whole numbers if they are equal. The command ends with 1 where some disagree that `EXPECTED` does not name.
+and whole numbers if they are equal. The exit code is 1 if answers disagree that `EXPECTED` does not name.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ EXPECTED: dict[str, str] = {
 }
 
 TOLERANCE, SINGLE_TOLERANCE = 1e-10, 1e-4
-#: arrays of more rows are thinned to every STEPth
+#: of arrays with more rows, only every STEPth row is kept
 LONG, STEP = 50_000, 50
-#: disagreements shown of an estimator and quantity, unless --all
+#: disagreements shown per estimator and quantity, unless --all
 SHOWN = 3
-#: what a fit may give, (n, n) ones apart
+#: attributes that a fit may set, except (n, n) ones
 ATTRIBUTES = (
     *("objective_", "history_", "embedding_", "labels_", "bases_", "n_iter_", "converged_", "n_clusters_"),
     *("n_features_in_", "view_names_in_", "sample_names_in_", "dropped_", "residuals_", "singular_values_", "alpha_"),
     *("view_weights_", "view_embeddings_", "n_neighbors_"),
 )
 PAIRS = ("affinity_", "graph_")
-#: the same after save and load
+#: those that are asked again after save and load
 KEPT = ("objective_", "embedding_", "labels_", "bases_")
 #: parameters by estimator, everywhere
 OPTIONS: dict[str, dict[str, Any]] = {"RRMC": {"n_components": 5}}
-#: fewer sweeps, so that all is done in minutes: on digits
+#: fewer sweeps, so that the run takes minutes: on digits
 BRIEF: dict[str, dict[str, Any]] = {
     "DAIMC": {"max_iter": 20},
     "IMCL": {"max_iter": 20},
@@ -120,9 +120,9 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "JELLA-no-such-plan": ("JELLA", {"basis": [Orthonormal(), L1(0.1)]}),
 }
 
-#: variants of planted groups that are fitted in Dask collections too
+#: variants of planted groups that are also fitted as Dask collections
 LAZY = ("complete", "missing-views", "views-and-entries", "float32", "masks", "dropped", "frames", "one-view")
-#: functions that answer by themselves
+#: functions that are asked too
 FUNCTIONS = ("cluster", "complete", "make_incomplete")
 
 Answers = dict[str, np.ndarray]
@@ -133,11 +133,11 @@ Answers = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Data:
-    """Samples to fit, samples held back, and how to fit them."""
+    """Samples to fit, samples held back, and arguments of the fit."""
 
     fit: Any
     new: Any
-    classes: np.ndarray  # of some of the samples to fit, -1 for the others
+    classes: np.ndarray  # classes of some of the samples to fit, -1 for the others
     k: int
     options: dict[str, Any] = field(default_factory=dict)
     observed: Any = None
@@ -145,7 +145,7 @@ class Data:
 
 
 def each(views: Any, function: Any) -> Any:
-    """The function of every view, in the container of the views."""
+    """The function applied to each view, in the container of the views."""
     if isinstance(views, dict):
         return {name: function(X) for name, X in views.items()}
     return [function(X) for X in views] if isinstance(views, list) else function(views)
@@ -158,7 +158,7 @@ def split(views: Any, n: int, y: np.ndarray, k: int, **more: Any) -> Data:
 
 
 def without_views(views: Any, share: float, seed: int) -> Any:
-    """A share of the samples without one of their views."""
+    """The views, where a share of the samples lacks one view."""
     rng, names = np.random.default_rng(seed), list(views) if isinstance(views, dict) else range(len(views))
     holed = each(views, np.copy)
     n = len(holed[next(iter(names))])
@@ -169,7 +169,7 @@ def without_views(views: Any, share: float, seed: int) -> Any:
 
 
 def without_entries(views: Any, share: float, seed: int) -> Any:
-    """A share of the entries missing; the first feature of every view stays."""
+    """The views with a share of the entries missing; the first feature of each view is kept."""
     rng = np.random.default_rng(seed)
 
     def holed(X: np.ndarray) -> np.ndarray:
@@ -181,7 +181,7 @@ def without_entries(views: Any, share: float, seed: int) -> Any:
 
 
 def variants(views: Any, n: int, y: np.ndarray, k: int) -> dict[str, Data]:
-    """The same samples with holes of several kinds, and in several kinds of arrays."""
+    """The same samples with missing values of several kinds, and in several kinds of arrays."""
     holed = without_views(views, 0.4, seed=1)
     order = np.concatenate([np.random.default_rng(2).permutation(n), np.arange(n, len(y))])
     made = {
@@ -235,7 +235,7 @@ def planted() -> dict[str, Data]:
 
 
 def frames(views: list[np.ndarray], first: int, last: int) -> dict[str, pd.DataFrame]:
-    """The views as DataFrames by name, on the samples that have them; the second in another order."""
+    """The views as DataFrames, with the samples that have them; the second in another order."""
     tables = {}
     for v, X in enumerate(views):
         names = [f"s{row:03}" for row in range(first, last)]
@@ -257,7 +257,7 @@ def chunked(data: Data) -> Data:
 
 
 def in_blocks(n: int, widths: tuple[int, ...], chunk: int) -> Data:
-    """Dask arrays of so many values (chunks of 8 MiB and more) that their chunks are not put together."""
+    """Dask arrays with chunks of 8 MiB and more, which are not merged."""
     views, y = groups(n + 500, widths)
     data = split(without_views(views, 0.3, seed=5), n, y, 3)
     lazy = [each(X, lambda view: da.from_array(view, chunks=(chunk, -1))) for X in (data.fit, data.new)]
@@ -268,7 +268,7 @@ def in_blocks(n: int, widths: tuple[int, ...], chunk: int) -> Data:
 
 
 def plain(value: Any, key: str = "") -> Answers:
-    """Arrays of numbers or words, by what is added to the key: those of containers with their place in them."""
+    """Arrays of numbers or words, by suffix of the key: entries of containers with their place in them."""
     if hasattr(value, "compute"):
         value = value.compute()
     if sparse.issparse(value):
@@ -286,13 +286,13 @@ def plain(value: Any, key: str = "") -> Answers:
 
 
 def sketch(matrix: Any) -> np.ndarray:
-    """Products of a (n, n) matrix with eight fixed vectors: as telling as all of it, and small."""
+    """Products of an (n, n) matrix with eight fixed vectors: they show any change, and are small."""
     places = np.arange(matrix.shape[1])[:, None]
     return np.asarray(matrix @ np.cos(places * np.arange(1.0, 9.0)))
 
 
 def attempt(ask: Any) -> tuple[Any, str]:
-    """What is answered, or the word for why nothing is; errors that nobody asked for are shown."""
+    """The answer, or a word that says why there is none; unexpected errors are printed."""
     try:
         return ask(), ""
     except ValueError:
@@ -303,18 +303,18 @@ def attempt(ask: Any) -> tuple[Any, str]:
 
 
 def asked(ask: Any) -> Answers:
-    """An answer, or the word for why there is none."""
+    """An answer, or a word that says why there is none."""
     found, word = attempt(lambda: plain(ask()))
     return plain(word) if word else found
 
 
 def called(model: Any, method: str, *given: Any, **options: Any) -> Answers:
-    """What a method answers, which may not be there."""
+    """The answer of a method, which may not exist."""
     return asked(lambda: getattr(model, method)(*given, **options)) if hasattr(model, method) else plain("absent")
 
 
 def filled(completed: Any, given: Any, observed: Any) -> Any:
-    """Of completed arrays the values that were missing, and whether the others are as they were; frames whole."""
+    """Of completed arrays the imputed values, and whether the others are unchanged; frames are kept whole."""
     if isinstance(given, dict):
         return {name: filled(completed[name], X, observed and observed[name]) for name, X in given.items()}
     if isinstance(given, list):
@@ -334,7 +334,7 @@ def plain_values(X: Any) -> np.ndarray:
 
 
 def of_samples(model: Any, data: Data) -> dict[str, Answers]:
-    """What a fitted model answers when given samples."""
+    """The answers of a fitted model for samples."""
     seen = {} if data.observed is None else {"observed": data.observed}
     new = {} if data.new_observed is None else {"observed": data.new_observed}
     found = {
@@ -354,7 +354,7 @@ def of_samples(model: Any, data: Data) -> dict[str, Answers]:
 
 
 def first_only(views: Any) -> Any:
-    """Samples of which only the first view is given, those that have it."""
+    """The first view alone, with the samples that have it."""
     name = next(iter(views)) if isinstance(views, dict) else 0
     X = views[name]
     if not hasattr(X, "columns"):
@@ -363,7 +363,7 @@ def first_only(views: Any) -> Any:
 
 
 def of_fit(model: Any, names: tuple[str, ...] = ATTRIBUTES) -> dict[str, Answers]:
-    """What a fit gave a model."""
+    """The attributes that a fit set."""
     found = {name: asked(partial(getattr, model, name)) for name in names if getattr(model, name, None) is not None}
     if names is ATTRIBUTES:
         found |= {name: plain(sketch(getattr(model, name))) for name in PAIRS if hasattr(model, name)}
@@ -387,7 +387,7 @@ def of_path(model: Any) -> dict[str, Answers]:
 
 
 def fitted(model: Any, data: Data) -> Any:
-    """The model after fit; twice where it goes on from the last."""
+    """The fitted model; fitted twice if it has a warm start."""
     options = {} if data.observed is None else {"observed": data.observed}
     for _ in range(2 if model.get_params().get("warm_start") else 1):
         model.fit(data.fit, data.classes, **options)
@@ -395,7 +395,7 @@ def fitted(model: Any, data: Data) -> Any:
 
 
 def make(name: str, k: int, options: dict[str, Any]) -> Any:
-    """An estimator with those of the options that it has."""
+    """An estimator with the options that are its parameters."""
     kind = getattr(jella, name)
     given = {"n_clusters": k, "random_state": 0, **OPTIONS.get(name, {}), **options}
     return kind(**{key: value for key, value in given.items() if key in kind().get_params()})
@@ -409,14 +409,14 @@ def loaded(model: Any) -> Any:
 
 
 def answers(model: Any, data: Data, *, again: bool = True, lazily: bool = False) -> Answers:
-    """All that a model answers on data, by quantity.
+    """All answers of a model on data, by quantity.
 
     Parameters
     ----------
     again : bool
         Ask again after save and load.
     lazily : bool
-        Ask a model that was fitted in memory for Dask collections too.
+        Ask a model that was fitted in memory about Dask collections too.
     """
     _, word = attempt(lambda: fitted(model, data))
     if word:
@@ -449,7 +449,7 @@ def again_answers(model: Any, data: Data) -> dict[str, Answers]:
 
 
 def estimators() -> list[str]:
-    """Every public estimator."""
+    """All public estimators."""
     return sorted(name for name in jella.__all__ if hasattr(getattr(jella, name), "fit"))
 
 
@@ -482,7 +482,7 @@ def setting_cases(name: str, data: dict[str, dict[str, Data]]) -> dict[str, Answ
 
 
 def many_cases(name: str) -> dict[str, Answers]:
-    """Answers on more samples than looks at some of them take, and on chunks that are not put together."""
+    """Answers on more samples than the limits for subsampling, and on chunks that are not merged."""
     if name == "SparseBDR":
         bunch = jella.datasets.load_digits_views()
         given = split(without_views(bunch.data, 0.3, seed=6), 1500, bunch.target, 10)
@@ -508,7 +508,7 @@ def many_cases(name: str) -> dict[str, Answers]:
 
 
 def function_cases(name: str, data: dict[str, dict[str, Data]]) -> dict[str, Answers]:
-    """What a function answers: `jella.cluster`, `jella.complete`, or where `make_incomplete` makes holes."""
+    """The answer of a function: `jella.cluster`, `jella.complete`, or the values that `make_incomplete` removes."""
     found = {}
     if name == "make_incomplete":
         for setting in ("missing-view", "incomplete-view", "mcar", "mar", "mnar"):
@@ -574,7 +574,7 @@ def record(only: str) -> Answers:
 
 
 def difference(ours: np.ndarray | None, theirs: np.ndarray | None) -> tuple[float, str]:
-    """How far an answer is from the recorded one, 0 for not at all, and that in words."""
+    """The distance of an answer from the recorded one (0: equal), and a description in words."""
     if ours is None or theirs is None:
         return np.inf, "is new" if theirs is None else "is gone"
     if "U" in (ours.dtype.kind, theirs.dtype.kind):
@@ -596,7 +596,7 @@ def difference(ours: np.ndarray | None, theirs: np.ndarray | None) -> tuple[floa
 
 
 def differing(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, str]:
-    """The same of whole numbers; of labels also how much they are the same groups."""
+    """The same for whole numbers; for labels also the agreement of the groups."""
     share = float(np.mean(ours != theirs)) if ours.size else 0.0
     if ours.ndim != 1 or ours.size < 2:
         return share, f"{share:.0%} differ" if ours.ndim else f"{ours}, was {theirs}"
@@ -610,13 +610,13 @@ def in_words(array: np.ndarray) -> str:
 
 
 def tolerance(key: str, theirs: np.ndarray | None) -> float:
-    """Largest difference that is none: quantities of data in single precision have that, whatever their type."""
+    """The largest difference that counts as agreement: larger for data in single precision."""
     single = "float32" in key.split(" ")[1] or (theirs is not None and theirs.dtype == np.float32)
     return SINGLE_TOLERANCE if single else TOLERANCE
 
 
 def compare(ours: Answers, theirs: Answers, show_all: bool) -> int:
-    """Print what disagrees, by estimator and quantity, the worst first; the number of those not expected."""
+    """Print the disagreements by estimator and quantity, the worst first; returns the number of unexpected ones."""
     groups_: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     meant: dict[str, list[str]] = defaultdict(list)
     keys, disagreeing = sorted(ours.keys() | theirs.keys()), 0
@@ -637,11 +637,11 @@ def compare(ours: Answers, theirs: Answers, show_all: bool) -> int:
         print(f"{name} {quantity}: {len(found)} of {cases_of} disagree")
         show([line for _, line in found], show_all)
     for reason, lines in meant.items():
-        print(f"on purpose, {reason}: {len(lines)}")
+        print(f"intended, {reason}: {len(lines)}")
         show(lines, show_all)
     n_meant = sum(map(len, meant.values()))
     agreeing = len(keys) - disagreeing - n_meant
-    print(f"{len(keys)} compared, {agreeing} agree, {disagreeing} disagree, {n_meant} changed on purpose")
+    print(f"{len(keys)} compared, {agreeing} agree, {disagreeing} disagree, {n_meant} intended changes")
     return disagreeing
 
 
@@ -664,7 +664,7 @@ def main() -> int:
     what.add_argument("--write", metavar="FILE", type=Path, help="record all answers into this .npz file")
     what.add_argument("--against", metavar="FILE", type=Path, help="compare with the answers of this file")
     parser.add_argument("--only", metavar="NAME", default="", help="estimators whose name contains this")
-    parser.add_argument("--all", action="store_true", help="list every disagreement, not the worst ones")
+    parser.add_argument("--all", action="store_true", help="list all disagreements, not only the worst")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"jella of {Path(jella.__file__).parent}", file=sys.stderr)

@@ -1,18 +1,18 @@
-"""Does an embedding betray which views a sample has?
+"""Does an embedding show which views a sample has?
 
 Run: JELLA_DATA=<folder> python benchmarks/availability.py [--masks 5] [--sets Yale] [--methods SparseBDR] [--draw]
      [--device cuda]
 
-Half of the samples lose one view ('missing-view', rate .5, the same holes for every method). From the rows of the
-embedding, at unit norm, two classifiers predict for every view whether a sample has it: 10 nearest neighbours, and
+Half of the samples lose one view ('missing-view', rate .5, the same samples for all methods). From the rows of the
+embedding, at unit norm, two classifiers predict for each view whether a sample has it: 10 nearest neighbours, and
 logistic regression on standardised columns with balanced classes. The figure is the ROC AUC, the mean over 5 stratified
 folds. The same with the availability permuted at random, 3 times per mask, gives the chance level and its standard
 deviation. A set, view and classifier holds if the mean over the masks is at most .60, or at most two standard
 deviations (over masks and permutations) above the permuted mean.
 
-Every finished cell is appended to docs/results/availability.jsonl at once; a cell that is there is not computed again,
+Each finished cell is appended to docs/results/availability.jsonl at once; a cell in the file is not computed again,
 and --draw writes docs/results/availability.md from the file without computing. Methods at their defaults, the number
-of classes given; SparseBDR gets the data as they are, the others samples at unit norm, as in methods_table.py.
+of classes given; SparseBDR gets the raw data, the others samples at unit norm, as in methods_table.py.
 --device fits on an accelerator with PyTorch; the rows in the file say which.
 """
 
@@ -47,12 +47,12 @@ CLASSIFIERS: dict[str, ClassifierMixin] = {
     "logistic": make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)),
 }
 SETTING, RATE, PERMUTATIONS, FOLDS = "missing-view", 0.5, 3, 5
-#: an AUC up to here holds whatever the chance level
+#: an AUC up to this value holds, whatever the chance level
 LIMIT = 0.60
 
 
 def cells(name: str, masks: int, methods: list[str]) -> Iterator[dict[str, Any]]:
-    """Cells of a set, all methods of a mask before the next mask."""
+    """Cells of a set: all methods of a mask before the next mask."""
     for mask, method in product(range(masks), methods):
         yield {"set": name, "setting": SETTING, "rate": RATE, "repeat": mask, "method": method}
 
@@ -63,7 +63,7 @@ def auc(W: np.ndarray, present: np.ndarray, classifier: str, seed: int) -> float
 
 
 def figures(W: np.ndarray, present: np.ndarray, mask: int) -> dict[str, Any]:
-    """By classifier the AUC of a view's availability, and those of it permuted."""
+    """By classifier, the AUC of a view's availability, and those of the permuted availability."""
     rng = np.random.default_rng(mask)
     permuted = [rng.permutation(present) for _ in range(PERMUTATIONS)]
     return {
@@ -93,7 +93,7 @@ def compute(cell: dict[str, Any], raw: dict[str, Any], k: int, device: Device | 
 
 
 def verdicts(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of the cells of one set and method, every view and classifier over the masks."""
+    """From the cells of one set and method, a verdict for each view and classifier over the masks."""
     fine = [result["views"] for result in results if "views" in result]
     out = []
     for view, classifier in product(fine[0] if fine else (), CLASSIFIERS):
@@ -112,12 +112,12 @@ def draw(results: list[dict[str, Any]]) -> str:
         groups.setdefault((result["set"], result["method"]), []).append(result)
     judged = {group: verdicts(members) for group, members in groups.items()}
     lines = [
-        "# Does an embedding betray which views a sample has?",
+        "# Does an embedding show which views a sample has?",
         "",
         "Written by `python benchmarks/availability.py` (protocol in its first lines) from `availability.jsonl`, which",
-        "has every view and mask. ROC AUC of predicting from the embedding whether a sample has a view, half of the",
+        "has all views and masks. ROC AUC of predicting from the embedding whether a sample has a view, half of the",
         "samples lacking one: the view that is predicted best, by 10 nearest neighbours / by logistic regression,",
-        "means over the masks. Chance: the same with the availability permuted, mean over the views. It holds if every",
+        "means over the masks. Chance: the same with the availability permuted, mean over the views. It holds if each",
         f"view and classifier is at most {LIMIT:.2f} or two standard deviations above chance.",
         "",
         "| set | masks | " + " | ".join(f"{m} | chance | holds" for m in METHODS) + " |",
@@ -178,7 +178,7 @@ def main() -> None:
 
 
 def _short(views: dict[str, Any]) -> dict[str, str]:
-    """By view the AUC of every classifier."""
+    """By view, the AUC of each classifier."""
     return {view: "/".join(f"{by[c]['auc']:.2f}" for c in CLASSIFIERS) for view, by in views.items()}
 
 

@@ -1,8 +1,8 @@
-"""Number of clusters that SparseBDR chooses without labels, on every real set.
+"""The number of clusters that SparseBDR chooses without labels, on all real sets.
 
 Run: JELLA_DATA=<folder> python benchmarks/cluster_number.py [--sets Yale Wikipedia]
 
-One mask (seed 0) of each setting at 30 %, and the naturally incomplete sets as they are. A choice is near if it is off
+One mask (seed 0) of each setting at 30 %, and the naturally incomplete sets unchanged. A choice is near if it is off
 by at most one, or by at most a fifth of the true number. Lines are appended to docs/results/cluster-number.md's table.
 """
 
@@ -22,8 +22,8 @@ from jella.metrics import adjusted_rand
 PAGE = RESULTS / "cluster-number.md"
 HEAD = """# How many clusters?
 
-Written by `python benchmarks/cluster_number.py` (what is measured stands in its first lines). Near: off by at most one,
-or by at most a fifth. The last four sets had no part in finding the rule.
+Written by `python benchmarks/cluster_number.py` (its first lines say what is measured). Near: off by at most one,
+or by at most a fifth. The last four sets were not used to find the rule.
 
 | set | setting | classes | chosen | near | ARI at the chosen number | seconds |
 |---|---|---|---|---|---|---|

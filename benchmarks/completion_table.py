@@ -1,15 +1,15 @@
-"""Error on the missing entries of real data, beside what users would pick instead.
+"""Error on the missing entries of real data, beside other methods that users may choose.
 
 Run: JELLA_DATA=<folder> python benchmarks/completion_table.py [--repeats 5] [--sets Yale] [--methods RPCA] [--draw]
 
 Protocol of the JELLA paper: samples of the complete data at unit norm, then holes ('incomplete-view': a share of the
-samples lose a view, then the same share of the entries left; rates .1, .3, .5), the same holed data for every method.
+samples lose a view, then the same share of the entries left; rates .1, .3, .5), the same data for all methods.
 RMSE over all missing entries of all views together, in the units of the unit-sample data. Methods at their defaults;
-SparseBDR is given the number of classes; IterativeImputer (n_nearest_features=20, max_iter=5) runs only on sets with at
-most 1000 features in all.
+SparseBDR gets the number of classes; IterativeImputer (n_nearest_features=20, max_iter=5) runs only on sets with at
+most 1000 features in total.
 
-Every finished cell is appended to docs/results/completion.jsonl at once; a cell that is there is not computed again,
-and --draw writes docs/results/completion.md from the file without computing. A repeat of everything comes before the
+Each finished cell is appended to docs/results/completion.jsonl at once; a cell in the file is not computed again,
+and --draw writes docs/results/completion.md from the file without computing. One repeat of all cells comes before the
 next repeat; in it the cheap methods come first and Corel5k last.
 """
 
@@ -122,7 +122,7 @@ def draw(results: list[dict[str, Any]]) -> str:
         "# Completion of real data",
         "",
         "Written by `python benchmarks/completion_table.py` (protocol in its first lines) from `completion.jsonl`,",
-        "which has every single run with its errors by view. RMSE × 10⁴ on the missing entries, samples at unit norm,",
+        "which has all single runs with their errors by view. RMSE × 10⁴ on the missing entries, samples at unit norm,",
         "means over the repeats named with each table; the best in bold. Failures are shown, not dropped. Seconds",
         "are wall time on a busy machine with two cores: for orders of magnitude only.",
         "",
@@ -159,7 +159,7 @@ def _row(name: str, method: str, rows: list[str], found: Found) -> str:
 
 
 def _summary(found: Found) -> list[str]:
-    """How often ours is below each competitor, by means over the repeats that both have, and every loss."""
+    """How often our error is below each competitor's, by means over the repeats that both have, and all losses."""
     pairs: dict[str, list[tuple[str, float, float, float]]] = {m: [] for m in METHODS if m != OURS}
     for other, name, rate in product(pairs, SETS, RATES):
         own, runs = found.get((name, rate, OURS), {}), found.get((name, rate, other), {})

@@ -1,4 +1,4 @@
-"""What a sweep costs by formula: operations, bytes and memory of every method, from a few constants of a machine."""
+"""The cost of a sweep by formula: operations, bytes and memory of each method, from a few constants of a machine."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from jella.graphs.neighbours import PROBES
 
 D, R, V, Q, K = 100, 10, 2, 10, 10  # features, components, views, neighbours, clusters
 WORD, MASK, INDEX = 8, 1, 4  # bytes
-#: arrays up to this size come out of memory that the process had before; larger ones are new from the system
+#: arrays up to this size use memory that the process already has; larger ones are newly allocated by the system
 REUSED = 2**25
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What was measured: operations and bytes a second of one core, seconds of a task."""
+    """The measured constants: operations and bytes per second of one core, seconds per task."""
 
-    flops: float  # of the products that a sweep makes of data, bases and embedding, out of memory
-    large: float  # of large products
+    flops: float  # products of data, bases and embedding in a sweep, from memory
+    large: float  # large products
     bytes: float  # read from memory
-    fresh: float  # bytes of memory that is new from the system
-    gathered: float  # numbers that a sparse product takes out of the rows of near samples
+    fresh: float  # bytes of newly allocated memory
+    gathered: float  # numbers that a sparse product reads from rows of near samples
     sorted: float  # numbers of a row that is sorted, times the logarithm (to base 2) of its length
     task: float  # seconds of the scheduler for a task
 
 
 @dataclass(frozen=True)
 class Cost:
-    """All a sample: operations, bytes through memory, bytes kept; the rest as in Constants."""
+    """All per sample: operations, bytes through memory, bytes kept; the rest as in Constants."""
 
     flops: float = 0.0
     traffic: float = 0.0
@@ -43,18 +43,18 @@ class Cost:
         return Cost(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def seconds(self, constants: Constants, n: float) -> float:
-        """Of one core."""
+        """Seconds of one core."""
         rates = {**asdict(constants), "traffic": constants.bytes}
         return n * sum(value / rates[name] for name, value in asdict(self).items() if name != "kept")
 
     def gib(self, n: float) -> float:
-        """What is kept of all samples."""
+        """GiB kept for all samples."""
         return self.kept * n / 2**30
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What only a run tells: products with what couples samples, steps of the eigensolver (a sweep); pairs a sample."""
+    """Counts that only a run shows, per sweep products with the coupling and steps of the eigensolver; pairs per sample."""
 
     products: float = 0.0
     eigen: float = 0.0
@@ -77,7 +77,7 @@ def costs(n: int, steps: Steps) -> dict[str, Cost]:
 
 
 def sparse_blocks(steps: Steps) -> Cost:
-    """What SparseBDR does beside the products with the data, all of it where the embedding is."""
+    """The cost of SparseBDR besides the products with the data; on Dask it is the cost of the client."""
     c, e, m = astuple(steps)
     return _of_embedding(steps) + Cost(
         traffic=25 * m * WORD,  # the affinity, pair by pair
@@ -109,12 +109,12 @@ def _of_embedding(steps: Steps) -> Cost:
 
 
 def _new(n: int, arrays: int) -> float:
-    """Bytes of new memory a sample for n x n arrays."""
+    """Bytes of new memory per sample for n x n arrays."""
     return arrays * n * WORD if n * n * WORD > REUSED else 0.0
 
 
 def search_cost(n: int) -> Cost:
-    """Of the search for neighbours over shared entries: distances in blocks, and factors of a cell's candidates."""
+    """Cost of the search for neighbours over shared entries: distances in blocks, factors of a cell's candidates."""
     size = max(CELL_SIZE, n / MAX_CELLS)
     while size > 4 * CELL_SIZE:  # such cells are split in halves
         size /= 2

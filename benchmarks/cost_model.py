@@ -1,14 +1,13 @@
-"""What a sweep costs, from a few measured constants: predictions beside what was run, and on to a billion samples.
+"""The cost of a sweep from a few measured constants: predictions beside runs, and extrapolations to a billion samples.
 
 Run: python benchmarks/cost_model.py [--draw]
 
 Measures the constants on this machine (one thread; the best of several runs), predicts the seconds per sweep of each
 method and those of the search for neighbours, and compares both with runs on this machine. How many steps conjugate
 gradients and the eigensolver take, and how many pairs a graph has, only a run can show: they are counted in the sweep
-that is compared.
-Figures go to benchmarks/results/cost_model.json; --draw writes the tables of docs/results/how-big.md from it without
-measuring. Predictions are per core and add up over chunks; a sweep over several workers takes the sum over them, and
-the messages of the slowest link.
+that is compared. Numbers are written to benchmarks/results/cost_model.json; --draw writes the tables of
+docs/results/how-big.md from it without measuring. Predictions are per core and add up over chunks; a sweep over several
+workers takes the sum over them, and the messages of the slowest link.
 """
 
 from __future__ import annotations
@@ -81,14 +80,14 @@ def _rate_of_products(rng: np.random.Generator) -> float:
 
 
 def _near_graph(rng: np.random.Generator, n: int) -> sparse.csr_array:
-    """Neighbours among the nearest two thousand rows, as in sweeps that have near samples next to each other."""
+    """Neighbours among the nearest two thousand rows, as in sweeps where near samples are next to each other."""
     columns = (np.arange(n)[:, None] + rng.integers(-1000, 1000, size=(n, 17))) % n
     starts = np.arange(0, columns.size + 1, 17, dtype=np.int32)
     return sparse.csr_array((np.ones(columns.size), columns.ravel().astype(np.int32), starts), shape=(n, n))
 
 
 def _task_seconds() -> float:
-    """Seconds a task takes of a local cluster's scheduler, client and worker, without any work in it."""
+    """Seconds per empty task, of a local cluster's scheduler, client and worker."""
     import dask
     from distributed import Client, LocalCluster
 

@@ -1,4 +1,4 @@
-"""The page of the cost model: constants, what was run beside what was predicted, and what follows for more samples."""
+"""The page of the cost model: constants, runs beside predictions, and extrapolations to more samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SEARCH = "search for neighbours"
 #: the most steps of the eigensolver that SparseBDR takes in a sweep: what extrapolations count with
 MOST_EIGEN_STEPS = 3
 #: a node of the extrapolation
-CORES, NODE_GIB, NETWORK = 16, 64.0, 1.25e9  # bytes a second: ten gigabits
+CORES, NODE_GIB, NETWORK = 16, 64.0, 1.25e9  # bytes per second: ten gigabits
 CHUNK = 500_000
 
 
@@ -23,7 +23,7 @@ def nodes_for(gib: float) -> int:
 
 
 def by_sample_row(constants: Constants, name: str, n: int, factor: float) -> str:
-    """Nodes that hold the data, and seconds a sweep on them, the messages of chunks included."""
+    """Nodes that hold the data, and seconds per sweep on them, including the messages of chunks."""
     cost = costs(n, Steps())[name]
     workers = nodes_for(cost.gib(n)) * CORES
     scheduling = 3 * n / CHUNK * constants.task
@@ -36,7 +36,7 @@ def by_sample_row(constants: Constants, name: str, n: int, factor: float) -> str
 
 
 def sparse_row(constants: Constants, steps: Steps, n: int, factors: dict[str, float]) -> str:
-    """Data on the nodes, graph and embedding with one client, between them n x r numbers three times a sweep."""
+    """Data on the nodes, graph and embedding on one client; n x r numbers are sent three times per sweep."""
     data, here = D * (WORD + MASK) * n / 2**30, sparse_blocks(steps)
     workers = nodes_for(data) * CORES
     search = factors[SEARCH] * search_cost(n).seconds(constants, n) / workers
@@ -50,7 +50,7 @@ def sparse_row(constants: Constants, steps: Steps, n: int, factors: dict[str, fl
 
 
 def dense_rows(constants: Constants, name: str, steps: Steps, factor: float) -> list[str]:
-    """Where a node's memory ends, and how far beyond it the sizes of the other tables are."""
+    """The largest sizes that fit into a node's memory, and what the sizes of the other tables would need."""
     last = int(np.sqrt(NODE_GIB / costs(10**6, steps)[name].gib(10**6)) * 10**3) * 10**3
     cost = costs(last, steps)[name]
     ends = f"| {name} | {last:,} | {cost.gib(last):,.0f} GiB | {factor * cost.seconds(constants, last):,.0f} |"
@@ -79,7 +79,7 @@ def draw(stored: dict[str, Any]) -> str:
 
 def _measured(stored: dict[str, Any], constants: Constants) -> list[str]:
     return [
-        "# How big: constants, what was run, what follows",
+        "# How large can the data be: constants, runs, extrapolations",
         "",
         f"Written by `python benchmarks/cost_model.py` ({stored['machine']}, {stored['date']}). {V} views of {D // V}",
         f"features, rank {R}, {K} clusters, {Q} neighbours, double precision, 30 % missing.",
@@ -101,7 +101,7 @@ def _compared(rows: list[dict[str, Any]]) -> list[str]:
         "Run: one core, in memory, seconds of the fastest of five sweeps; the search for neighbours once. Steps are",
         "those of that sweep: c products with what couples the samples, e steps of the eigensolver.",
         "",
-        "| method | n | c | e | pairs a sample | run | predicted | ratio |",
+        "| method | n | c | e | pairs per sample | run | predicted | ratio |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -118,10 +118,10 @@ def _compared(rows: list[dict[str, Any]]) -> list[str]:
 def _by_sample(constants: Constants, factors: dict[str, float]) -> list[str]:
     lines = [
         f"**Extrapolated**, not run: nodes of {CORES} cores and {NODE_GIB:.0f} GiB, half of it for data, ten gigabits",
-        f"between them, chunks of {CHUNK:,} samples, three tasks a chunk and sweep. Predictions are multiplied by the",
-        "largest ratio of the table above for the method, here and below.",
+        f"between them, chunks of {CHUNK:,} samples, three tasks per chunk and sweep. Predictions are multiplied by",
+        "the largest ratio of the table above for the method, in this table and those below.",
         "",
-        "| method | samples | data and model | nodes | seconds a sweep | of it scheduling |",
+        "| method | samples | data and model | nodes | seconds per sweep | of it scheduling |",
         "|---|---|---|---|---|---|",
     ]
     for name in ("MVLIV, in chunks", "PVC, DAIMC", "IRMKMC"):
@@ -132,14 +132,14 @@ def _by_sample(constants: Constants, factors: dict[str, float]) -> list[str]:
 def _sparse(constants: Constants, steps: Steps, factors: dict[str, float]) -> list[str]:
     most = int(NODE_GIB / sparse_blocks(steps).gib(10**6))
     return [
-        "**Extrapolated**, not run: `SparseBDR` on Dask. The data are on the nodes, which pass over them twice a",
-        "sweep; graph, affinity and embedding are with one client, on one core of a node. n × r numbers go out through",
-        "its link twice and come back once; four tasks a chunk and sweep. The client counts with the steps and pairs",
+        "**Extrapolated**, not run: `SparseBDR` on Dask. The data are on the nodes, which pass over them twice per",
+        "sweep; graph, affinity and embedding are on one client, on one core of a node. n × r numbers are sent through",
+        "its link twice and received once; four tasks per chunk and sweep. The client has the steps and pairs",
         f"of the largest run and {steps.eigen:.0f} steps of the eigensolver, the most there are; its memory is full",
         f"at {most} million samples. The search is the one over all views, on the nodes, without what travels for it",
         "and without making the cells.",
         "",
-        "| samples | data | nodes for them | client | search, once (s) | seconds a sweep | messages | scheduling |",
+        "| samples | data | nodes for them | client | search, once (s) | seconds per sweep | messages | scheduling |",
         "|---|---|---|---|---|---|---|---|",
         *[sparse_row(constants, steps, n, factors) for n in (10**6, 10**7, *SIZES[1:])],
     ]
@@ -150,7 +150,7 @@ def _dense(constants: Constants, steps: dict[str, Steps], factors: dict[str, flo
         "**Extrapolated**, not run: methods with an n × n matrix, in memory on one core of one node, up to where the",
         "memory of the node ends, with the steps of the largest run.",
         "",
-        "| method | samples | memory | seconds a sweep |",
+        "| method | samples | memory | seconds per sweep |",
         "|---|---|---|---|",
         *[row for name in ("IMLBDR", "IMG") for row in dense_rows(constants, name, steps[name], factors[name])],
     ]

@@ -1,4 +1,4 @@
-"""DAIMC here against DAIMC of the package iMML: CPU time, objective and NMI on Handwritten with missing views.
+"""DAIMC of jella against DAIMC of the package iMML: CPU time, objective and NMI on Handwritten with missing views.
 
 Run: JELLA_DATA=<folder> python benchmarks/daimc_vs_imml.py --imml-python <python of an environment with imml 0.6>
 
@@ -33,7 +33,7 @@ WANTED = 20.0  # times less CPU time
 
 @dataclass(frozen=True)
 class Fit:
-    """What a program returned: CPU seconds, labels, W, one U and one R a view."""
+    """The result of a program: CPU seconds, labels, W, one U and one R per view."""
 
     seconds: float
     labels: np.ndarray
@@ -42,7 +42,7 @@ class Fit:
     regressions: list[np.ndarray]
 
     def normalised(self) -> Fit:
-        """The columns of W at sum 1; U and R compensate."""
+        """The columns of W scaled to sum 1; U and R compensate."""
         sums = self.W.sum(axis=0)
         sums = np.where(sums > 0, sums, 1.0)
         bases, regressions = [U * sums for U in self.bases], [R / sums for R in self.regressions]
@@ -105,7 +105,7 @@ def fit_imml(python: str, views: Views, k: int) -> Fit:
 
 
 def report(mask: int, views: Views, y: np.ndarray, ours: Fit, theirs: Fit) -> bool:
-    """Print a line; whether both claims hold on this mask."""
+    """Print one line; returns whether both claims hold on this mask."""
     ours, theirs = ours.normalised(), theirs.normalised()
     (value, loss), (other, other_loss) = objective(views, ours), objective(views, theirs)
     best = objective(views, best_for_embedding(views, theirs))[0]

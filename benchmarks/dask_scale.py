@@ -1,18 +1,18 @@
-"""Fits on Dask: what chunks and workers cost, and data several times as large as the workers' memory.
+"""Fits on Dask: the cost of chunks and workers, and data several times as large as the workers' memory.
 
 Run: python benchmarks/dask_scale.py [--what overhead beyond sparse-bdr] [--n N] [--out FILE]
 
 overhead: 2 000 000 x 100 in double precision (two views of 50 features, 30 % missing, incomplete-view), rank 10, plain
 sweeps: in memory with two threads of BLAS against two worker processes of one thread each, in one run. The seconds
-per sweep are medians by the clock, and means of what all processors used, on which other work on the machine has less
-influence; the whole fit has reading, scaling, start and the closing step too.
+per sweep are medians by the clock, and means of the processor time, on which other work on the machine has less
+influence; the whole fit includes reading, scaling, start and the closing step.
 
 beyond: MVL-IV on such data with twice as many features in Parquet parts on disk, with two worker processes of 1 GiB
-each. Peak memory is that of the worker processes; one that is restarted would have another process number in the end.
+each. Peak memory is that of the worker processes; a restarted worker would have another process number at the end.
 
 sparse-bdr: SparseBDR on 400 000 x 1000 in such parts (ten groups, two views of 500 features, 30 % of the samples lack
-one of them), rank 20, 20 sweeps, from reading to labels, with the same workers. Beside the workers' memory that of
-this process, where graph and embedding are.
+one of them), rank 20, 20 sweeps, from reading to labels, with the same workers. It also reports the memory of
+this process, the client, which holds graph and embedding.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ import jella
 RESULTS = Path(__file__).parent / "results" / "dask.jsonl"
 RANK, SWEEPS, CHUNK = 10, 6, 50_000
 PART, WIDE_PART, FEW_SWEEPS = 25_000, 5_000, 3  # of the data on disk
-#: the first is what Dask gives its workers by itself
+#: the first is Dask's default for its workers
 WORKER = {"MALLOC_TRIM_THRESHOLD_": "65536", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -73,7 +73,7 @@ def mvliv(sweeps: int) -> Any:
 
 
 def cpu_of(client: Any) -> Callable[[], float]:
-    """Seconds of the processors that a client and its workers have used."""
+    """Processor seconds that a client and its workers have used."""
     return lambda: time.process_time() + sum(client.run(time.process_time).values())
 
 
@@ -94,7 +94,7 @@ def cluster(**options: Any) -> Any:
 
 
 def one_thread() -> None:
-    """In a worker: what was loaded before the environment said so."""
+    """In a worker: limit libraries that were loaded before the environment was set."""
     threadpool_limits(1)
 
 
@@ -136,20 +136,20 @@ def overhead(n: int) -> dict[str, Any]:
 
 
 def peak_bytes() -> tuple[int, int]:
-    """Process number and peak memory of a worker, its own since it was started."""
+    """Process number and peak memory of a worker since its start."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return os.getpid(), next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 def twice_as_wide(number: int, n: int) -> list[np.ndarray]:
-    """Samples of one part with their features and noisy copies of these."""
+    """Samples of one part with their features and noisy copies of them."""
     rng = np.random.default_rng(number)
     halves = zip(make_part(number, n), make_part(number, n), strict=True)
     return [np.concatenate([left, right + rng.normal(size=right.shape)], axis=1) for left, right in halves]
 
 
 def wide_groups(number: int, n: int, width: int = 500) -> list[np.ndarray]:
-    """Samples of one part out of ten groups that all parts share, in two views with holes."""
+    """Samples of one part from ten groups that all parts share, in two incomplete views."""
     rng, views = np.random.default_rng([1, number]), []
     groups, lost = rng.integers(10, size=n), np.where(rng.random(n) < 0.3, rng.integers(2, size=n), -1)
     for v in range(2):

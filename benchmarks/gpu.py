@@ -3,9 +3,9 @@
 Run on a machine with CUDA: python benchmarks/gpu.py [--what ceilings dense mvliv sparse] [--out FILE]
 
 Synthetic data of benchmarks/scale.py, single precision, 30 % missing. Everything from the start of the sweeps on is
-timed, sweep by sweep, and the median taken; a sweep ends with the objective on the host, so nothing is left running.
+timed, sweep by sweep, and the median is reported; a sweep ends with the objective on the host, so all work is done.
 Times on the cores are with two threads of BLAS and with all. Ceilings are measured on the same card: a product of two
-matrices of 8192 in single precision (TF32 off), and a copy. Shares of them are of the products and the bytes that a
+matrices of 8192 in single precision (TF32 off), and a copy. Shares of the ceilings count the products and bytes that a
 sweep cannot avoid.
 """
 
@@ -152,7 +152,7 @@ def sparse(n: int, peaks: dict[str, float], neighbours: str | None) -> dict[str,
     sparse_bdr.nearest = once  # type: ignore[assignment]
 
     class Sweeps(jella.SparseBDR):
-        """Without what comes after the sweeps, which is on the host."""
+        """Skip the steps after the sweeps, which run on the host."""
 
         def _set_fitted(self, *args: Any) -> None:
             pass

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 
 def timed(warm_up: Callable[[], Any], fit: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of `fit` on one thread, after a warm-up that loads whatever is loaded late, and what it returns."""
+    """CPU seconds of `fit` on one thread, after a warm-up that loads all libraries, and its result."""
     with threadpool_limits(1):
         warm_up()
     with threadpool_limits(1):  # again: for the libraries that the warm-up loaded

@@ -1,4 +1,4 @@
-"""Seconds, memory, machines, and files with one line of JSON per result. Needs nothing beyond Python itself."""
+"""Seconds, memory, machines, and files with one line of JSON per result. Needs only Python itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def machine() -> str:
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    """The results in a file; none where there is no file."""
+    """The results in a file; none if there is no file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 

@@ -1,4 +1,4 @@
-"""The page of the methods table: every score, what it adds up to, and every cell lost."""
+"""The page of the methods table: all scores, their summary, and all lost cells."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def draw(results: list[dict[str, Any]], methods: list[str]) -> str:
     for result in results:
         by_cell.setdefault((*key(result)[:3], result["method"]), []).append(result)
     lines = [
-        "# Every method on real data with holes",
+        "# All methods on incomplete real data",
         "",
         "Written by `python benchmarks/methods_table.py` (protocol in its first lines) from `methods.jsonl`, which has",
-        "every single run with its times. NMI (geometric) / ARI, means over the masks that a method has run on (at",
-        "most five; fewer where a run is long); the best NMI of a column in bold. All methods at their defaults, the",
+        "all single runs with their times. NMI (geometric) / ARI, means over the masks that a method has run on (at",
+        "most five; fewer if a run is long); the best NMI of a column in bold. All methods at their defaults, the",
         "number of classes given, nothing tuned by set; the weights of IML-BDR are also chosen with labels, as in the",
         "paper.",
-        "SparseBDR and the standardised KNNImputer get the data as they are, all others samples at unit norm, as",
-        "measured before the holes were made.",
-        "Four defaults were settled with scores on these sets in view, so they are not blind to them: the coordinates",
+        "SparseBDR and the standardised KNNImputer get the raw data, all others samples at unit norm, as",
+        "measured before values were removed.",
+        "Four defaults were chosen with scores on these sets known, so they are not blind to them: the coordinates",
         "in which MVLIV is labelled, the exponent of IRMKMC, beta of MIC, neighbours of RAMC. So were SparseBDR's",
-        "ways to scale and weigh views, its ridge and alpha, its two components a cluster (at least ten), its labels",
-        "from the embedding, how edges that no view confirms count and how long the diffusion lasts: one rule for all",
-        "sets, but found on these. IMCL is told the labels of a tenth of",
+        "scaling and weights of views, its ridge and alpha, its two components per cluster (at least ten), its labels",
+        "from the embedding, the weight of edges that no view confirms, and the diffusion time: one rule for all",
+        "sets, but found on these. IMCL gets the labels of a tenth of",
         "the samples and scored on the others. Failures are shown, not dropped. Seconds are wall time on a busy",
         "machine with two cores, or on the accelerator named beside them: for orders of magnitude only.",
         "",
@@ -40,9 +40,9 @@ def draw(results: list[dict[str, Any]], methods: list[str]) -> str:
         "",
         *_comparison(by_cell, SETS, methods),
         "",
-        "## On sets that had no part in the rule",
+        "## On sets that were not used to find the rules",
         "",
-        "Defaults and rules were settled before these were tried.",
+        "Defaults and rules were fixed before these sets were tried.",
         "",
         *_comparison(by_cell, OTHERS, methods),
     ]
@@ -57,7 +57,7 @@ def draw(results: list[dict[str, Any]], methods: list[str]) -> str:
 def _section(
     title: str, columns: list[tuple[Any, ...]], heads: list[str], by_cell: Scores, methods: list[str]
 ) -> list[str]:
-    """The table of one set; nothing where nothing ran."""
+    """The table of one set; empty if nothing ran."""
     rows = [method for method in methods if any((*column, method) in by_cell for column in columns)]
     if not rows:
         return []
@@ -66,7 +66,7 @@ def _section(
 
 
 def _comparison(by_cell: Scores, sets: Iterable[str], methods: list[str]) -> list[str]:
-    """Means over the cells that both have, cells won, and every cell lost to the baseline."""
+    """Means over the cells that both have, cells won, and all cells lost to the baseline."""
     places = [(name, setting, rate) for name in sets for setting in SETTINGS for rate in RATES]
     rivals = {
         method: dict.fromkeys(sets, method) for method in methods if method != OURS and not method.startswith(KNN)
@@ -101,7 +101,7 @@ def _comparison(by_cell: Scores, sets: Iterable[str], methods: list[str]) -> lis
 
 
 def _better_scaling(by_cell: Scores, name: str) -> str:
-    """Of the two scalings the one with the better mean NMI over the set's cells that both have."""
+    """The scaling with the better mean NMI over the cells of the set that both have."""
     kinds = (KNN, f"{KNN} (standardised)")
     places = [(name, setting, rate) for setting in SETTINGS for rate in RATES]
     scores = [[_scores(by_cell, place, kind) for kind in kinds] for place in places]
@@ -141,7 +141,7 @@ def _table(rows: list[str], columns: list[tuple[Any, ...]], by_cell: dict[tuple[
 
 
 def _seconds(columns: list[list[dict[str, Any]]]) -> str:
-    """Mean over the columns, for every kind of machine by itself."""
+    """Mean over the columns, for each kind of machine separately."""
     kinds = []
     for kind in sorted({run["machine"] for runs in columns for run in runs}):
         times = [[run["seconds"] for run in runs if run["machine"] == kind] for runs in columns]

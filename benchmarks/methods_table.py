@@ -1,11 +1,11 @@
-"""NMI and ARI of every method on real data with holes, beside what users would pick instead.
+"""NMI and ARI of all methods on incomplete real data, beside other methods that users may choose.
 
 Run: JELLA_DATA=<folder> python benchmarks/methods_table.py [--repeats 5] [--sets Yale] [--methods MVLIV] [--draw]
      [--device cuda]
 
-Every finished cell is appended to docs/results/methods.jsonl at once; a cell that is there is not computed again, and
+Each finished cell is appended to docs/results/methods.jsonl at once; a cell in the file is not computed again, and
 --draw writes docs/results/methods.md from the file without computing. Protocol of the JELLA paper: samples of the
-complete data at unit norm, then holes (the same for every method), defaults of every method, the number of classes
+complete data at unit norm, then missing values (the same for all methods), defaults of each method, number of classes
 given, k-means from 10 starts. Scores are means over the repeats. --device fits on an accelerator with PyTorch; the rows
 in the file say which, and methods that compute in NumPy are refused.
 """
@@ -64,7 +64,7 @@ def mvliv_spectral(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> n
 def imlbdr_by_labels(
     views: dict[str, Any], k: int, y: np.ndarray, seed: int, device: Device | None = None
 ) -> np.ndarray:
-    """The paper's rule: of its grid of weights the fit whose labels agree best with the truth."""
+    """The paper's rule: from its grid of weights, the fit whose labels agree best with the truth."""
     fits = [
         fit_on(device, jella.IMLBDR(k, alpha=alpha, gamma=gamma, random_state=seed), views).labels_
         for alpha in (1e-2, 1.0, 1e2)
@@ -118,12 +118,12 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
 }
 WHOLE_VIEWS_ONLY = {"IRMKMC", "MIC"}
 RUN_ON_DEVICES = [name for name, run in METHODS.items() if "device" in inspect.signature(run).parameters]
-#: methods that scale the data themselves get them as they are; the others at unit samples, as in the paper
+#: methods that scale the data themselves get the raw data; the others get unit samples, as in the paper
 ON_RAW_DATA = {"KNNImputer + SpectralClustering (standardised)", "SparseBDR"}
 
 
 def cells(name: str, repeats: int, methods: list[str]) -> Any:
-    """Cells of a set, all methods of a mask before the next mask."""
+    """Cells of a set: all methods of a mask before the next mask."""
     settings, rates = (("natural",), (0.0,)) if name in NATURAL else (SETTINGS, RATES)
     for repeat, setting, rate, method in product(range(repeats), settings, rates, methods):
         if setting != "incomplete-view" or method not in WHOLE_VIEWS_ONLY:
@@ -142,7 +142,7 @@ def compute(cell: dict[str, Any], raw: dict[str, Any], y: np.ndarray, device: De
         scored = ~np.isnan(found.astype(float))
         result = {"nmi": nmi(y[scored], found[scored]), "ari": adjusted_rand(y[scored], found[scored])}
     except Exception as error:
-        if device is not None:  # it may have refused what the method takes
+        if device is not None:  # it may have refused data that the method takes
             raise
         result = failure(error)
     spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - cpu}

@@ -147,7 +147,7 @@ def by_name(name: str) -> Load:
 
 
 def _with_missing_rows(X: sparse.csr_array, missing: np.ndarray) -> sparse.csr_array:
-    """A sample that is missing stores NaN in every column."""
+    """The view with NaN in all columns of missing samples."""
     rows = np.flatnonzero(missing)
     block = sparse.csr_array(np.full((rows.size, X.shape[1]), np.nan))
     order = np.argsort(np.concatenate([np.flatnonzero(~missing), rows]), kind="stable")
@@ -155,12 +155,12 @@ def _with_missing_rows(X: sparse.csr_array, missing: np.ndarray) -> sparse.csr_a
 
 
 def unit_samples(views: Views) -> Views:
-    """Every sample of every view at unit norm, as in the paper's experiments; empty samples stay zero."""
+    """Each sample of each view at unit norm, as in the paper's experiments; empty samples stay zero."""
     return scaled_samples(views, norms_per_view(views))
 
 
 def _floats(pairs: Any) -> Views:
-    """Small integers become floats: their squares would overflow."""
+    """The views, with small integers as floats, since their squares would overflow."""
     return {
         name: sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else X.astype(np.float64) for name, X in pairs
     }
@@ -180,10 +180,10 @@ SETS: dict[str, Load] = {
     "Corel5k": corel5k,
 }
 
-#: sets that were first looked at when SparseBDR and its defaults were settled
+#: sets that were first used after SparseBDR and its defaults were fixed
 OTHERS: dict[str, Load] = {name: by_name(name) for name in ("BBCSport (4 views)", "BUAA", "Cornell", "nutrimouse")}
 
-#: sets with holes of their own
+#: sets that are incomplete by nature
 NATURAL: dict[str, Load] = {"3Sources (416)": three_sources_416, "breast.TCGA": breast_tcga}
 
 ALL: dict[str, Load] = {**SETS, **OTHERS, **NATURAL}

@@ -1,4 +1,4 @@
-"""Tables of results: what names a cell, what a result says of its origin, and the run that fills a table."""
+"""Tables of results: the key of a cell, the origin of a result, and the run that fills a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jella.estimators.on_device import Device
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SETTINGS, RATES = ("missing-view", "incomplete-view"), (0.1, 0.3, 0.5)
-#: digest of the source of the library when it was loaded, which may be edited during a run: it identifies results
+#: digest of the library's source at import, since it may be edited during a run: it identifies results
 SOURCE = hashlib.sha256(
     b"".join(file.read_bytes() for file in sorted(Path(jella.__file__).parent.rglob("*.py")))
 ).hexdigest()[:8]
@@ -31,7 +31,7 @@ def key(cell: Cell) -> tuple[Any, ...]:
 
 
 def failure(error: Exception) -> Result:
-    """A failure is a result, and shown."""
+    """The result of a failure: it is shown like others."""
     return {"error": f"{type(error).__name__}: {error}"}
 
 
@@ -42,7 +42,7 @@ def origin(device: Device | None = None) -> Result:
 
 
 def arguments(sets: Iterable[str], methods: Iterable[str], repeats: str = "--repeats") -> argparse.ArgumentParser:
-    """The options of every table."""
+    """The options of all tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument(repeats, dest="repeats", type=int, default=5)
     parser.add_argument("--sets", nargs="*", default=list(sets))
@@ -89,7 +89,7 @@ def fill(
 
 
 def states(results: Iterable[Result], method: str) -> list[str]:
-    """A sentence where results of a method come from several states of the source; nothing else."""
+    """A sentence if results of a method come from several states of the source; otherwise nothing."""
     found = sorted({result.get("source", "unknown") for result in results if result["method"] == method})
     if len(found) < 2:
         return []

@@ -3,14 +3,14 @@
 Run: python benchmarks/scale.py [--sizes 10000 100000 1000000] [--dense 1000 2000 4000] [--imml-python PATH] [--draw]
 
 Synthetic data: ten groups, two views of 50 features, single precision, 30 % missing in the incomplete-view setting.
-Rank 20, 20 plain sweeps whatever the tolerance. Seconds are those of the processor, with one thread of BLAS, so that
-other work on the machine counts little; on an idle machine they are what a clock shows. Every size runs in a process
-of its own, so that its peak memory is its own; results are appended to benchmarks/results/scale.jsonl, and --draw makes
+Rank 20, 20 plain sweeps whatever the tolerance. Seconds are processor time, with one thread of BLAS, so that other work
+on the machine has little influence; on an idle machine they equal the time by the clock. Each size runs in a process of
+its own, so that its peak memory is its own; results are appended to benchmarks/results/scale.jsonl, and --draw makes
 table and picture from the file.
 
 The bare products of a sweep are timed on the same data: those of data and bases (three per view), those of the affinity
 in the conjugate gradients and the eigensolver, of rank-r matrices with each other, and the sampled products on the
-support, as often as the sweep makes them. What a sweep takes above them is overhead.
+support, as often as the sweep computes them. The time of a sweep beyond them is overhead.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ K, WIDTHS, RANK, SWEEPS, RATE = 10, (50, 50), 20, 20, 0.3
 
 
 def make_views(n: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray]:
-    """Ten groups in two views, with holes, made in single precision without temporaries of double size."""
+    """Ten groups in two incomplete views, made in single precision without temporaries of double size."""
     rng = np.random.default_rng(seed)
     groups = rng.integers(K, size=n)
     lost = np.where(rng.random(n) < RATE, rng.integers(len(WIDTHS), size=n), -1)
@@ -57,7 +57,7 @@ def make_views(n: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray]:
 
 
 class Clock:
-    """Adds up what named functions take."""
+    """Adds up the seconds of named functions."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -139,7 +139,7 @@ def measure(n: int) -> dict[str, Any]:
 
 
 def bare_products(model: Any, views: list[np.ndarray], calls: dict[str, int]) -> float:
-    """Seconds of the products that one sweep cannot avoid, each timed alone on arrays of the same sizes."""
+    """Seconds of the products that a sweep cannot avoid, each timed alone on arrays of the same sizes."""
     W = model.result_.blocks.embedding
     B, F = model.affinity_, model.result_.blocks.embedding_states[-1].indicator
     per_sweep = 1.0 / calls["sweeps"]
@@ -283,7 +283,7 @@ def main() -> None:
     parser.add_argument("--dense", type=int, nargs="*", default=[1000, 2000, 4000, 8000])
     parser.add_argument("--imml-python", default=None)
     parser.add_argument("--imml-sizes", type=int, nargs="*", default=[1000, 2000, 4000, 8000])
-    parser.add_argument("--one", type=int, help="measure this size here and print JSON")
+    parser.add_argument("--one", type=int, help="measure this size in this process and print JSON")
     parser.add_argument("--one-dense", type=int)
     parser.add_argument("--draw", action="store_true")
     chosen = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Does over-relaxation end as low as patience? MVL-IV with SOR against 5000 plain alternating sweeps, same start.
+"""Does over-relaxation reach the objective of many plain sweeps? MVL-IV with SOR against 5000 sweeps, same start.
 
 Run: JELLA_DATA=<folder> python benchmarks/sor_vs_als.py [masks] [sweeps]
 """
@@ -14,7 +14,7 @@ from real_sets import SETS, folder, unit_samples
 import jella
 from jella.datasets import make_incomplete
 
-TOLERANCE = 1e-4  # relative; at or below this above the long run counts as reached
+TOLERANCE = 1e-4  # a relative difference to the long run up to this counts as reached
 
 
 def compare(views: dict[str, np.ndarray], k: int, setting: str, mask: int, sweeps: int) -> tuple[float, float, int]:

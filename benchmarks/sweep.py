@@ -1,4 +1,4 @@
-"""What a sweep costs against what it cannot avoid, and PVC's block solves against n. Ratios within one run.
+"""The cost of a sweep against the cost that it cannot avoid, and PVC's block solves against n. Ratios within one run.
 
 Run: make bench
 """

@@ -1,8 +1,8 @@
-"""How many functions, in how many files, one fit passes through: what a reader has to walk.
+"""The number of functions and files that one fit passes through: what a reader has to read.
 
     python benchmarks/walk.py
 
-Every function of the package that runs is counted once, wherever it is called from; comprehensions, generator
+Each function of the package that runs is counted once, wherever it is called from; comprehensions, generator
 expressions and lambdas belong to the function around them. Dataclass machinery and imports are not counted.
 """
 
@@ -44,13 +44,13 @@ def fit_of(name: str) -> Callable[[], Any]:
     views = jella.datasets.load_digits_views().data
     views = jella.datasets.make_incomplete({key: X[:300] for key, X in views.items()}, 0.3, random_state=0)
     model = getattr(jella, name)(n_clusters=10, random_state=0)
-    model.fit(views)  # so that nothing is imported while we look
+    model.fit(views)  # so that nothing is imported while functions are counted
     return lambda: model.fit(views)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--list", action="store_true", help="name every function")
+    parser.add_argument("--list", action="store_true", help="name all functions")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in METHODS:

@@ -1,4 +1,4 @@
-"""The main job on embedded data: digits in three views, holes in all of them; embed, complete, cluster, compare.
+"""The main task on embedded data: digits in three views with missing values; embed, complete, cluster, compare.
 
 Run: make demo   (or: python examples/demo.py). Prints a table and saves demo.png.
 """
@@ -57,7 +57,7 @@ def ours() -> dict[str, Callable[[Views], Any]]:
 
 
 def compare(full: Views, holed: Views, labels: np.ndarray) -> Any:
-    """Print a line a method; the last model is returned."""
+    """Print one line per method; returns the last model."""
     missing = {name: np.isnan(X) for name, X in holed.items()}
     print(f"{'':37}{'NMI':>7}{'ARI':>7}{'RMSE':>8}{'seconds':>9}")
 
@@ -93,7 +93,7 @@ def draw(full: Views, holed: Views, completed: Views, model: Any, path: str) -> 
 
 
 def _draw_holes(axes: object, holed: Views) -> None:
-    """Samples sorted by what they lack, views side by side; dark is missing."""
+    """Draw the samples sorted by missing values, views side by side; dark is missing."""
     missing = np.hstack([np.isnan(X) for X in holed.values()])
     gone = np.stack([np.isnan(X).all(axis=1) for X in holed.values()], axis=1)
     order = np.lexsort(gone.T[::-1])
@@ -107,7 +107,7 @@ def _draw_holes(axes: object, holed: Views) -> None:
 
 
 def _draw_digits(panel: object, names: list[str], *stages: np.ndarray) -> None:
-    """Twelve digits: as they are, with holes, completed; red marks what was not observed."""
+    """Draw twelve digits: original, with missing values, completed; red marks missing values."""
     pixels = [int(name.rsplit("_", 2)[-2]) * 8 + int(name.rsplit("_", 1)[-1]) for name in names]
     partial = np.flatnonzero(~np.isnan(stages[1]).all(axis=1))[:8]
     lacking = np.flatnonzero(np.isnan(stages[1]).all(axis=1))[:4]

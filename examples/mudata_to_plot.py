@@ -1,4 +1,4 @@
-"""From a MuData with holes to a plot: counts of genes for all cells, proteins for some; one embedding for all.
+"""From an incomplete MuData to a plot: counts of genes for all cells, proteins for some; one embedding for all.
 
 Run: python examples/mudata_to_plot.py   (needs pip install 'jella[mudata,plot]'). Saves mudata_to_plot.png.
 """
@@ -27,7 +27,7 @@ def draw_cells() -> mudata.MuData:
     cells = pd.DataFrame({"type": pd.Categorical.from_codes(kind, TYPES)}, index=[f"cell{i}" for i in range(N_CELLS)])
 
     rates = rng.gamma(0.3, 1.0, size=N_GENES) * np.exp(0.9 * rng.normal(size=(len(TYPES), N_GENES)))
-    depth = rng.lognormal(0.0, 0.4, size=(N_CELLS, 1))  # cells differ in how much of them was read
+    depth = rng.lognormal(0.0, 0.4, size=(N_CELLS, 1))  # cells differ in their total counts
     counts = sparse.csr_matrix(rng.poisson(depth * rates[kind]).astype(np.float32))
     genes = pd.DataFrame(index=[f"gene{j}" for j in range(N_GENES)])
 
@@ -43,7 +43,7 @@ def draw_cells() -> mudata.MuData:
 
 
 def scatter(ax: Any, place: np.ndarray, values: Any, title: str) -> None:
-    """One panel: no ticks, small points, a legend beside it, as scanpy draws embeddings."""
+    """Draw one panel: no ticks, small points, a legend beside it, as in scanpy."""
     for category in values.cat.categories:
         x, y = place[values == category].T
         ax.scatter(x, y, s=9, linewidths=0, label=category)

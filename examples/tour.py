@@ -1,4 +1,4 @@
-"""A tour of the command line: digits with holes as tables on the disk, then jella info, cluster, compare, transform.
+"""A tour of the command line: incomplete digits as tables on the disk, then jella info, cluster, compare, transform.
 
 Run: python examples/tour.py [FOLDER]   (default: tour). Open FOLDER/found/report.html afterwards.
 """
@@ -18,7 +18,7 @@ N, NEW = 600, 20
 
 
 def write_tables(folder: Path, rows: slice) -> None:
-    """Three views of some digits, one table each, with empty cells, and samples that not every table has."""
+    """Write three views of some digits, one table each, with empty cells and with samples that some tables lack."""
     digits = jella.datasets.load_digits_views()
     names = pd.Index([f"digit-{i:04d}" for i in range(rows.start, rows.stop)], name="sample")
     some = {name: X[rows] for name, X in digits.data.items()}

@@ -295,7 +295,7 @@ def test_options_come_from_a_config_file_and_the_command_line_wins(capsys, table
     ("words", "says"),
     [
         (("info",), "expected a file or folder with the data"),
-        (("info", "nothing-there.csv"), "is not there"),
+        (("info", "nothing-there.csv"), "does not exist"),
         (("cluster", "DATA", "-k", "3"), "pass -o OUT"),
         (("cluster", "DATA", "-k", "3", "-o", "OUT", "--method", "kmeans"), "expected a method among"),
         (("cluster", "DATA", "-k", "3", "-o", "OUT", "--set", "alfa=1"), "expected --set NAME=VALUE"),

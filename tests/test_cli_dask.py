@@ -180,7 +180,7 @@ def test_the_recommended_method_needs_no_name_and_leaves_no_model(capfd, plain, 
     code, text, _ = run(capfd, *words)
     assert code == 0
     assert text.splitlines()[0].endswith("by SparseBDR")
-    assert text.strip().endswith("no model.jella: the model needs the samples of its fit, which stay where they are")
+    assert text.strip().endswith("no model.jella: the model needs the samples of its fit, which are not in memory")
     assert not (out / "model.jella").exists()
     assert pd.read_parquet(out / "labels")["sample"].tolist() == list(range(N))
     assert not pd.read_parquet(out / "completed" / "pixels").isna().any(axis=None)
@@ -228,7 +228,7 @@ def test_a_part_that_a_worker_cannot_read_is_one_sentence(capfd, plain, tmp_path
     file.write_bytes(content)
     code, _, err = run(capfd, "cluster", folder, "-k", 3, *FIT, "--dask", address, "-o", tmp_path / "out")
     assert code == 2
-    assert "expected a Parquet table in part.1.parquet, got bytes that are damaged or cut off" in err
+    assert "expected a Parquet table in part.1.parquet, got bytes that are damaged or cut short" in err
     assert err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
@@ -281,7 +281,7 @@ def test_an_address_without_a_scheduler_is_one_sentence(capfd, plain, tmp_path, 
         ((*FIT, "-k", 3, "--labels", "y"), "expected only --id-column to read Parquet with --dask, got --labels"),
         ((*FIT, "-k", 3, "--non-numeric", "drop"), "got --non-numeric; leave it out"),
         (FIT, "expected a number of clusters for mvliv, got auto; pass -k NUMBER"),
-        ((*FIT, "-k", 3, "--id-column", "who"), "expected the id column 'who' in every view, got none in 'fourier'"),
+        ((*FIT, "-k", 3, "--id-column", "who"), "expected the id column 'who' in all views, got none in 'fourier'"),
     ],
 )
 def test_what_does_not_go_together_is_refused_before_anything_starts(capfd, plain, tmp_path, words, sentence):

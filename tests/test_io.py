@@ -132,12 +132,12 @@ def test_without_labels_the_views_must_agree(tmp_path, pair):
     assert same.views["a"].shape == (N, 5)
     assert said(same, "samples='columns'")
     assert read(tmp_path / "data.mat", samples="columns").views["a"].shape == (5, N)
-    with pytest.raises(DataError, match="one number of samples"):
+    with pytest.raises(DataError, match="equal numbers of samples"):
         read(mat(tmp_path, a=pair[0], b=np.ones((9, 8))))
 
 
 def test_a_cell_of_another_length_is_refused(tmp_path, pair):
-    with pytest.raises(DataError, match=r"expected 12 samples in every cell, got one of the shape \(9, 7\)"):
+    with pytest.raises(DataError, match=r"expected 12 samples in each cell, got one of the shape \(9, 7\)"):
         read(mat(tmp_path, X=cell([pair[0], pair[1][:9]]), y=Y))
 
 
@@ -596,10 +596,10 @@ def test_files_that_were_cut_off_are_refused(tmp_path, pair, ending):
         ("id;a;b\nx;1,5;2\ny;-2,25;3\n", "decimal commas such as '1,5' in 'a'"),
         ("a,b\n1,2\n", r"the shape \(1, 2\)"),
         ("a,b\n", "rows below the header"),
-        ("a,b,c\n1,,\n2,,NA\n", "2 without any in view 't'"),
+        ("a,b,c\n1,,\n2,,NA\n", "2 columns without any in view 't'"),
         ("a:b:c\n1:2:3\n4:5:6\n7:8:9\n", "columns separated by"),
         ("a,b\n1,2\n3,4,5\n6,7\n", "got 3 in row 2"),
-        ("a,b\n1,2,\n3,4,\n", "separator at their ends"),
+        ("a,b\n1,2,\n3,4,\n", "separator at the end of rows"),
         ("diet\nx\ny\nx\n", "got only labels"),
     ],
 )
@@ -617,7 +617,7 @@ def test_tables_that_do_not_go_together(tmp_path):
 
 
 def test_other_wrong_paths(tmp_path):
-    with pytest.raises(DataError, match="which is not there"):
+    with pytest.raises(DataError, match="which does not exist"):
         read(tmp_path / "none.csv")
     (tmp_path / "a.docx").write_text("hello")
     with pytest.raises(DataError, match=r"got 'a\.docx'"):
@@ -634,7 +634,7 @@ def test_other_wrong_paths(tmp_path):
 
 
 def test_matlab_without_views(tmp_path):
-    with pytest.raises(DataError, match=r"got 'y'; store one matrix a view"):
+    with pytest.raises(DataError, match=r"got 'y'; store one matrix per view"):
         read(mat(tmp_path, y=Y))
 
 

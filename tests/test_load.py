@@ -56,7 +56,7 @@ def test_views_are_picked_by_width_in_the_described_order(tmp_path, rng):
     assert list(found.views) == ["sift200", "lbp256"]
     np.testing.assert_array_equal(found.views["sift200"], views[3])
     assert "Names: X4 is sift200, X2 is lbp256." in found.notes
-    assert "Not of this set, left out: X1, X3." in found.notes
+    assert "Not part of this set, left out: X1, X3." in found.notes
     assert not any("the paper's" in note for note in found.notes)
     assert find("MSRC-v1", tmp_path) == tmp_path / "deep" / "er" / "MSRCv1.mat"
 
@@ -101,7 +101,7 @@ def test_what_is_available_and_why_not(tmp_path, rng, monkeypatch):
     assert "210 samples, 2 views" in repr(states["MSRC-v1"])
     assert "expected a view 'text' of 10 features, got views of [128, 11]" in states["Wikipedia"].reason
     assert "damaged" in states["Yale"].reason
-    assert "no file called like it" in states["Trecvid"].reason
+    assert "no file with this name" in states["Trecvid"].reason
     assert [s.path for s in states.values()].count(None) == len(states) - 1
     monkeypatch.delenv("JELLA_DATA")
     assert "set JELLA_DATA" in available()[1].reason
@@ -111,11 +111,11 @@ def test_what_is_available_and_why_not(tmp_path, rng, monkeypatch):
 def test_names_that_are_not_known(tmp_path):
     with pytest.raises(DataError, match=r"expected one of \['digits', 'MSRC-v1'.*got 'mnist'"):
         load("mnist")
-    with pytest.raises(DataError, match=r"Trecvid \(shots of television news.*no file called like it"):
+    with pytest.raises(DataError, match=r"Trecvid \(shots of television news.*no file with this name"):
         load("Trecvid", tmp_path)
-    with pytest.raises(DataError, match="is no folder"):
+    with pytest.raises(DataError, match="is not a folder"):
         load("Trecvid", tmp_path / "none")
-    with pytest.raises(DataError, match="which is not there"):
+    with pytest.raises(DataError, match="which does not exist"):
         load("mnist.mat")
 
 

@@ -229,7 +229,7 @@ def test_wrong_arguments_of_the_score_are_told():
     holed, hidden = holed_once(X)
     with pytest.raises(ValueError, match="before it was split"):
         HeldOut().score(holed, X, hidden)
-    with pytest.raises(ValueError, match="complete it wholly"):
+    with pytest.raises(ValueError, match="impute all of them"):
         HeldOut().score(X, holed, hidden)
     with pytest.raises(ValueError, match="pass the masks that split returned"):
         HeldOut().score(X, X, hidden[:1])

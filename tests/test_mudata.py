@@ -456,9 +456,12 @@ ERRORS = {
     "write: a view": (lambda: jella.write_mudata(example()[:3], fitted(example())), "got a view of another"),
     "write: no model": (
         lambda: jella.write_mudata(example(), "model"),
-        "expected an estimator that is fitted, got str",
+        "expected a fitted estimator, got str",
     ),
-    "write: not fitted": (lambda: jella.write_mudata(example(), jella.PVC()), "is fitted, got one that is not"),
+    "write: not fitted": (
+        lambda: jella.write_mudata(example(), jella.PVC()),
+        "fitted estimator, got one that is not fitted",
+    ),
     "write: plain arrays": (
         lambda: jella.write_mudata(example(), fitted({n: dense(p.X) for n, p in parts(complete=True).items()})),
         "expected a model of the modalities ['rna', 'adt'], got one of the views ['rna', 'adt']",

@@ -75,7 +75,7 @@ METHOD = '''
             self.n_init, self.max_iter, self.tol, self.warm_start = n_init, max_iter, tol, warm_start
             self.on_empty, self.callback, self.random_state = on_empty, callback, random_state
 
-        def declare(self, data=None):
+        def declare(self, data):
             return Problem(basis=(Ridge(0.01),), embedding=(NonNegative(), SoftCap(self.weight)))
 '''
 

@@ -228,13 +228,13 @@ def _same_name(folder):
         (_csv, "expected Parquet files, got 'view.csv'; convert it"),
         (_both, "expected either Parquet files or folders of them in 'data', got both; name"),
         (_nested, "expected Parquet files, got 'year=1'; convert it"),
-        (_cut_off, "expected a Parquet table in part.0.parquet, got bytes that are damaged or cut off; fetch"),
+        (_cut_off, "expected a Parquet table in part.0.parquet, got bytes that are damaged or cut short; fetch"),
         (_other_columns, "expected the same columns in all parts of view 'view', got 'x0', .* not in both"),
         (_text, "expected numbers in view 'view', got other values in the columns 'colour'; leave"),
         (_ids_in_one, "expected sample ids in all views or in none, got ids in 'with' and none in 'plain'; name"),
         (_lengths, "without sample ids to have equal numbers of rows, got {'a': 24, 'b': 20}; add"),
         (_two_levels, "expected one index in view 'view', got the levels 'k', 'l'; name one with id_column"),
-        (_one_row, r"expected two samples and one feature at least, got the shape \(1, 3\) for view 'view'; leave"),
+        (_one_row, r"expected at least two samples and one feature, got the shape \(1, 3\) for view 'view'; leave"),
         (_same_name, r"expected views of different names, got \['view', 'view'\]; rename"),
     ],
 )
@@ -248,12 +248,12 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path, make, sentence):
 
 
 def test_paths_and_columns_that_are_not_there_are_named(tmp_path):
-    with pytest.raises(DataError, match=r"expected a file or folder, got '.*nowhere', which is not there"):
+    with pytest.raises(DataError, match=r"expected a file or folder, got '.*nowhere', which does not exist"):
         read_partitions([tmp_path / "nowhere"])
     with pytest.raises(DataError, match=r"expected views of different names, got \[\]"):
         read_partitions([])
     numbers().to_parquet(tmp_path / "view.parquet")
-    with pytest.raises(DataError, match="expected the id column 'who' in every view, got none in 'view'; rename"):
+    with pytest.raises(DataError, match="expected the id column 'who' in all views, got none in 'view'; use one name"):
         read_partitions(tmp_path / "view.parquet", id_column="who")
 
 

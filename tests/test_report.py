@@ -390,7 +390,7 @@ def test_refusals_say_what_to_do(tmp_path, monkeypatch):
     framed = make(jella.MVLIV, n_clusters=3, max_iter=2, tol=0.0).fit(frames)
     with pytest.raises(ValueError, match="in their order, got other names"):
         ReportData.of(framed, [frame.iloc[::-1] for frame in frames])
-    with pytest.raises(ValueError, match="samples' names as its index"):
+    with pytest.raises(ValueError, match="names of the samples as index"):
         ReportData.of(framed, frames, metadata=pd.DataFrame({"a": [1]}, index=["elsewhere"]))
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(ImportError, match=r"pip install 'jella\[report\]'"):

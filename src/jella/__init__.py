@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jella.solve.relaxation import SOR, Basic, LMaFitSOR
     from jella.solve.solver import Progress, Result
 
-# public name -> module it lives in; loaded when first asked for, so that `import jella` stays quick
+# public name -> its module, which is imported at first use, so that `import jella` is fast
 _HOME = {
     "JELLA": "jella.estimators.methods.generic",
     "DAIMC": "jella.estimators.methods.daimc",

@@ -83,9 +83,9 @@ def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Share of samples that agree under the best one-to-one matching of clusters to classes.
+    """Share of samples whose cluster matches their class, under the best one-to-one matching of clusters to classes.
 
-    Where there are more clusters than classes, the samples of the clusters left unmatched count as wrong, and the
+    If there are more clusters than classes, the samples of unmatched clusters count as wrong, and the
     other way round.
 
     Parameters
@@ -118,7 +118,7 @@ def accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 def rmse(true: Any, completed: Any, *, missing: Any = None) -> float:
     """Root mean squared error of completed values, over all entries of all views together.
 
-    Every entry has the same weight, so a view with many features, or with large values, counts more than the others.
+    All entries have the same weight, so a view with many features, or with large values, counts more than the others.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def rmse(true: Any, completed: Any, *, missing: Any = None) -> float:
         order of the rows and columns of `true`; otherwise entries are compared by position.
     missing : views of booleans, in the same container as `true`, broadcastable to (n, d) each, default None
         True where the entry was missing, e.g. (n, d), or (n, 1) for missing views. Only these entries are scored.
-        None scores every entry.
+        None scores all entries.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def _label_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray
 
 
 def _label_codes(labels: ArrayLike, argument: str) -> NDArray[np.intp]:
-    """Labels as integer codes: scikit-learn warns about float labels and treats objects differently."""
+    """Labels as integer codes, since scikit-learn warns about float labels and treats objects differently."""
     array = np.asarray(labels)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"expected {argument} of shape (n,) with n > 0, got shape {array.shape}; pass one per sample")
@@ -179,14 +179,14 @@ def _label_codes(labels: ArrayLike, argument: str) -> NDArray[np.intp]:
         unlabelled = int((array != array).sum())
         codes = np.unique(array, return_inverse=True)[1]
     except TypeError as error:  # None, pd.NA, or numbers among strings
-        raise ValueError(f"expected {argument} of one type, got mixed ones ({error}); convert them to str") from error
+        raise ValueError(f"expected {argument} of one type, got mixed types ({error}); convert them to str") from error
     if unlabelled:
         raise ValueError(f"expected {argument} without NaN, got {unlabelled}; drop the unlabelled samples")
     return codes
 
 
 def _same_views(views: Any, true: Any, argument: str) -> list[Any]:
-    """The views in the order of those of true."""
+    """The views, in the order of the views of true."""
     names, raws = split(views)
     wanted, _ = split(true)
     if is_single(views) != is_single(true) or set(names) != set(wanted):
@@ -200,7 +200,7 @@ def _same_views(views: Any, true: Any, argument: str) -> list[Any]:
 
 
 def _scored_difference(true: Any, completed: Any, missing: Any, name: str, where: str) -> NDArray[np.float64]:
-    """Differences of the entries to score of one view, 1-D."""
+    """The differences at the scored entries of one view, 1-D."""
     expected = _read(true, name, f"true{where}")
     shape = expected.values.shape
     given = _in_order_of(expected, _read(completed, name, f"completed{where}"), f"completed{where}")
@@ -246,13 +246,13 @@ def _read(raw: Any, name: str, argument: str) -> Frame:
 
 
 def _in_order_of(true: Frame, frame: Frame, argument: str, *, broadcasts: bool = False) -> NDArray[np.float64]:
-    """Values of a view in the order of the rows and columns of true, where both have names."""
+    """Values of a view in the order of the rows and columns of true, if both have names."""
     values: NDArray[np.float64] = frame.values
     if frame.index is None or true.index is None:
         return values
     if not frame.index.equals(true.index):
         values = values[_order(frame.index, true.index, argument, "rows")]
-    # a mask of one column holds for the whole row, and its column has another name than those of true
+    # a mask of one column is valid for the whole row, and its column has another name than those of true
     if broadcasts and values.shape[1] == 1:
         return values
     return values[:, _order(frame.columns or (), true.columns or (), argument, "columns")]

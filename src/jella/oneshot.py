@@ -1,4 +1,4 @@
-"""One call from incomplete views to clusters, or to completed views, with what helps to judge them."""
+"""One call from incomplete views to clusters, or to completed views, with figures that help to judge them."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from jella.views import is_chunked, read_views
 SHOWN_SIZES = 10
 #: views that a repr lists
 SHOWN_VIEWS = 5
-#: longer names of views are cut in a repr
+#: longer names of views are shortened in a repr
 NAME_WIDTH = 24
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Clustering:
-    """What `jella.cluster` found.
+    """The result of `jella.cluster`.
 
     Attributes
     ----------
     labels : int array (n,)
-        Cluster of every sample, from 0; -1 for a sample without any observed value, where on_empty='drop'.
+        Cluster of each sample, from 0, the largest first; -1 for a sample without any value, if on_empty='drop'.
     embedding : array (n, r)
         In the array library of the views.
     n_clusters : int
     sizes : int array (n_clusters,)
-        Number of samples of every cluster.
+        Number of samples of each cluster.
     sample_names : pandas Index or None
-        In the order of the labels, where the views were DataFrames.
+        In the order of the labels, if the views were DataFrames.
     modularity : float
-        How clear the clusters are: the share of neighbours that lie in the same cluster, less what it would be at
-        random. Neighbours are those in the data, over what two samples have both been observed in.
+        How clear the clusters are: the share of neighbours that lie in the same cluster, minus the share expected at
+        random. Neighbours are those in the data, over the entries that both samples have.
     model : SparseBDR
         Fitted: for predict, transform and complete on new samples.
     n_missing : dict of name -> int
-        Missing entries of every view.
+        Missing entries of each view.
     seconds : float
     """
 
@@ -63,10 +63,10 @@ class Clustering:
     _observed: Any
 
     def complete(self) -> Any:
-        """The views that were clustered with their missing values filled in, as `SparseBDR.complete` does.
+        """The clustered views with their missing values imputed, as `SparseBDR.complete` does.
 
-        Same container and units, observed values bit for bit. The views are not copied before: what was changed in
-        them since is completed as it is now.
+        Same container and units, observed values unchanged bit for bit. The views are not copied when clustering: if
+        they were changed since, the changed values are completed.
         """
         return self.model.complete(self._views, observed=self._observed)
 
@@ -103,23 +103,23 @@ class Clustering:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Completion:
-    """What `jella.complete` filled in, and how far to trust it.
+    """The result of `jella.complete`, and how far to trust it.
 
     Errors are root mean squares over observed values that were hidden from another fit, in units of a feature's
-    standard deviation; in sparse views the unit is the root mean square of the view. None where they were not
-    estimated, NaN for a view of which nothing could be hidden.
+    standard deviation; in sparse views the unit is the root mean square of the view. None if they were not
+    estimated, NaN for a view in which nothing could be hidden.
 
     Attributes
     ----------
     views : as given
-        Completed: same container and units, observed values bit for bit.
+        Completed: same container and units, observed values unchanged bit for bit.
     n_filled : dict of name -> int
-        Entries filled in every view.
+        Number of imputed entries of each view.
     error, mean_error : float or None
-        Of the model, and of filling with the mean of every feature, on the same hidden values.
+        Of the model, and of imputing the mean of each feature, on the same hidden values.
     error_by_view, mean_error_by_view : dict of name -> float, or None
     model : SparseBDR
-        Fitted on all that was observed.
+        Fitted on all observed values.
     seconds : float
     """
 
@@ -162,7 +162,7 @@ class Completion:
 def cluster(
     views: Any, n_clusters: int | None = None, *, observed: Any = None, random_state: Any = 0, **settings: Any
 ) -> Clustering:
-    """Cluster samples that are described by several incomplete views: one call of `jella.SparseBDR`.
+    """The clusters of samples that are described by several incomplete views, by one fit of `jella.SparseBDR`.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def cluster(
         Samples in rows. NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
         Not modified.
     n_clusters : int, optional
-        Chosen from the data unless given.
+        By default chosen from the data.
     observed : as views, of booleans, optional
         True where a value was observed, instead of NaN.
     random_state : int, Generator or RandomState, default=0
@@ -221,10 +221,10 @@ def cluster(
 def complete(
     views: Any, *, observed: Any = None, random_state: Any = 0, estimate_error: bool = True, **settings: Any
 ) -> Completion:
-    """Fill in what views lack, and estimate the error: two fits of `jella.SparseBDR`.
+    """The views with imputed missing values, and an estimate of the error, by two fits of `jella.SparseBDR`.
 
-    For the estimate a tenth of what was observed is hidden, as the data lack values themselves (`HeldOut`), from a
-    second fit.
+    For the estimate, a tenth of the observed values is hidden from a second fit, in the way in which the data lack
+    values (`HeldOut`).
 
     Parameters
     ----------
@@ -234,9 +234,9 @@ def complete(
     observed : as views, of booleans, optional
         True where a value was observed, instead of NaN.
     random_state : int, Generator or RandomState, default=0
-        Of the fits, and of what is hidden.
+        Seed of the fits, and of the hidden values.
     estimate_error : bool, default=True
-        False saves the second fit.
+        False avoids the second fit.
     **settings
         Other parameters of `jella.SparseBDR`, such as n_components, the rank of the completion.
 
@@ -307,7 +307,7 @@ def _n_missing(X: Any, observed: Any) -> dict[str, int]:
 
 
 def _table(rows: Sequence[Sequence[str]], sides: str, last: Iterable[Sequence[str]] = ()) -> list[str]:
-    """Aligned lines: a head, rows of which some may be left out, and last rows that are not."""
+    """Aligned lines: a head, rows of which some may be left out, and last rows that are always shown."""
     lines = aligned([*rows[: SHOWN_VIEWS + 1], *last], sides, indent="  ")
     left_out = len(rows) - 1 - SHOWN_VIEWS
     if left_out > 0:

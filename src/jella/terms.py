@@ -1,4 +1,4 @@
-"""The terms that problems are declared from: losses, regularisers and constraints."""
+"""The terms of which problems consist: losses, regularisers and constraints."""
 
 from jella.problem.terms import *  # noqa: F403
 from jella.problem.terms import __all__ as __all__

@@ -1,1 +1,1 @@
-"""The command `jella`: one module per command, which `main` brings together."""
+"""The command `jella`: one module per command; `main` calls them."""

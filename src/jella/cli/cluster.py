@@ -1,4 +1,4 @@
-"""Find clusters, an embedding and the missing values, and write them with a model and a report.
+"""Find clusters, an embedding and the missing values, and write them together with a model and a report.
 
 OUT gets labels and embedding (by sample), completed/ (the views in the format of DATA), model.jella (for
 `jella transform`), report.html and run.json. Observed values are written as they were read. With --dask, labels,
@@ -18,17 +18,17 @@ HELP = "clusters, embedding, completed views, a model and a report"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What to read, how many clusters, where to write."""
+    """Add the options: what to read, how many clusters, where to write."""
     clusters_argument(parser)
     fit_arguments(parser)
     parser.add_argument("--no-report", action="store_true", help="no report.html")
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Fit, write clusters and all else that the model gives."""
+    """Fit, and write the clusters and the other results."""
     method = chosen_method(options)
     if not method.clusters:
-        raise ValueError(f"expected a method that clusters, got {options.method}; `jella methods` shows which do")
+        raise ValueError(f"expected a method that clusters, got {options.method}; `jella methods` shows them")
     if options.clusters is None and not method.can.chooses_n_clusters:
         raise ValueError(f"expected a number of clusters for {method.command_name}, got auto; pass -k NUMBER")
     return run_fit(options, _write, _describe)
@@ -49,5 +49,7 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
     found = f"{record['clusters']} clusters ({sizes}), by {record['method']}"
     lines = [f"{record['samples']:,} samples of {record['data']} in {found}"]
     if "nmi" in record:
-        lines.append(f"against the known classes: NMI {record['nmi']:.3f}, adjusted Rand index {record['ari']:.3f}")
+        lines.append(
+            f"agreement with the known classes: NMI {record['nmi']:.3f}, adjusted Rand index {record['ari']:.3f}"
+        )
     return lines

@@ -1,6 +1,6 @@
-"""Which method suits DATA: hide known values, let each method predict them, and compare with filling in the mean.
+"""Compare methods on DATA: hide known values, let each method predict them, and compare with imputing the mean.
 
-No labels are needed. The error is in standard deviations of a feature, on the same hidden values for all methods. Where
+No labels are needed. The error is in standard deviations of a feature, on the same hidden values for all methods. If
 --labels names known classes, each method also clusters the data as they are, and NMI and adjusted Rand index are shown.
 """
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from jella.estimators.catalogue import Method
     from jella.model_selection.held_out import Trials
 
-HELP = "methods against each other on hidden values, without labels"
+HELP = "compare methods on hidden values, without labels"
 COLUMNS = ("method", "error", "nmi", "ari", "seconds", "why")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What to read, which methods, how much to hide."""
+    """Add the options: what to read, which methods, how much to hide."""
     data_arguments(parser)
     parser.add_argument(
         "--methods", nargs="+", default=["all"], metavar="NAME", help="as `jella methods` lists them, or all"
     )
     parser.add_argument("--rate", type=float, default=0.1, help="share of the known values to hide (default 0.1)")
-    parser.add_argument("--repeats", type=int, default=1, help="how often to hide anew (default 1)")
+    parser.add_argument("--repeats", type=int, default=1, help="number of draws of hidden values (default 1)")
     clusters_argument(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="also write the table as CSV")
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Read, hide, fit each method, compare."""
+    """Read the data, hide values, fit each method, compare."""
     from jella.estimators.catalogue import find_method, methods
     from jella.model_selection.against_mean import mean_errors
     from jella.model_selection.held_out import HeldOut, Trials
@@ -66,15 +66,15 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class _Contest:
-    """What every method gets: the same data, the same hidden values, the same settings."""
+    """What each method gets: the same data, hidden values and settings."""
 
     trials: Trials
-    splits: list[Any]  # the data without what each split hides
+    splits: list[Any]  # the data without the values that each split hides
     truth: Any
     settings: dict[str, Any]
 
     def row(self, method: Method) -> dict[str, Any]:
-        """Error on what was hidden, scores if there are classes; or why there is none."""
+        """The row of a method: error on hidden values, scores if there are classes; or why there is none."""
         why = method.obstacle(self.trials.views)
         row: dict[str, Any] = {"method": method.command_name, "error": None, "seconds": None, "why": why}
         if why is not None:
@@ -109,8 +109,8 @@ def _text(rows: list[dict[str, Any]], scored: bool, options: argparse.Namespace)
         lines.append((row["method"], *map(number, values), number(row["seconds"], ".1f")))
     out = aligned(lines, "<" + ">" * (len(heads) - 1))
     out += [f"{row['method']}: {row['why']}" for row in rows if row["why"]]
-    hidden = f"{100 * options.rate:g}% of the known values, hidden"
-    out.append(f"error: root mean square on {hidden}; 1 is a feature's standard deviation")
+    hidden = f"{100 * options.rate:g}% of the known values, which were hidden"
+    out.append(f"error: root mean square on {hidden}; 1 is one standard deviation of a feature")
     return "\n".join(out)
 
 

@@ -1,7 +1,7 @@
-"""Fill in the missing values and write the views in the format of DATA, with an estimate of the error.
+"""Impute the missing values and write the views in the format of DATA, with an estimate of the error.
 
 OUT gets completed/ and run.json. Observed values are written as they were read. The error is measured on observed
-values that are hidden from a second fit, and compared with filling in the mean. With --dask, completed/ has a folder of
+values that are hidden from a second fit, and compared with imputing the mean. With --dask, completed/ has a folder of
 Parquet parts per view, and the error is not estimated.
 """
 
@@ -15,19 +15,19 @@ from jella.cli.fitting import chosen_method
 from jella.cli.flow import fit_arguments, run_fit
 from jella.numerics.words import aligned, number, percent
 
-HELP = "the missing values filled in, with an estimate of the error"
+HELP = "impute the missing values, with an estimate of the error"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What to read, where to write."""
+    """Add the options: what to read, where to write."""
     fit_arguments(parser)
-    parser.add_argument("--no-error", action="store_true", help="no estimate of the error, which takes a second fit")
+    parser.add_argument("--no-error", action="store_true", help="no estimate of the error, which needs a second fit")
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Fit, write the completed views."""
     if not chosen_method(options).completes:
-        raise ValueError(f"expected a method that completes, got {options.method}; `jella methods` shows which do")
+        raise ValueError(f"expected a method that completes, got {options.method}; `jella methods` shows them")
     return run_fit(options, _write, _describe)
 
 

@@ -1,4 +1,4 @@
-"""Options from a TOML file: top-level ones for every command, those in a table for the command of its name."""
+"""Options from a TOML file: those at the top for all commands, those in a table for the command of that name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentParser]) -> None:
-    """Make the values of the file that --config names the defaults of the command that was called."""
+    """Use the values of the file that --config names as defaults of the command."""
     path = _path(words)
     command = next((word for word in words if word in commands), None)
     if path is None or command is None:
@@ -54,7 +54,7 @@ def _dest(name: str) -> str:
 
 
 def _checked(action: argparse.Action, value: Any, path: str) -> Any:
-    """The value in the type that the command line would give it."""
+    """The value in the type that it would have from the command line."""
     if isinstance(action.const, bool):
         if not isinstance(value, bool):
             raise ValueError(

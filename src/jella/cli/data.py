@@ -1,4 +1,4 @@
-"""The argument DATA: how files become views and known classes, for every command that reads some."""
+"""The argument DATA: from files to views and known classes, for all commands that read data."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ DATA_HELP = (
 
 
 def data_arguments(parser: argparse.ArgumentParser) -> None:
-    """DATA and how to read it."""
+    """Add the argument DATA and the options for reading it."""
     parser.add_argument("data", nargs="*", metavar="DATA", help=DATA_HELP)
     group = parser.add_argument_group("reading")
     group.add_argument("--id-column", metavar="NAME", help="column with the names of the samples")
-    group.add_argument("--labels", metavar="NAME", help="column, table or variable with known classes; only to score")
+    group.add_argument(
+        "--labels", metavar="NAME", help="column, table or variable with known classes; used only to score"
+    )
     group.add_argument(
         "--missing", metavar="MARK", action="append", default=[], help="value that means missing, e.g. -999"
     )
@@ -41,7 +43,7 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_data(options: argparse.Namespace) -> Dataset:
-    """The data set of DATA; its views are aligned once, whoever asks for them."""
+    """The data set of DATA; its views are aligned only once."""
     from jella.io import read
     from jella.views import ReadOnce
 

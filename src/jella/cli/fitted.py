@@ -1,4 +1,4 @@
-"""A fitted model with its data, as commands write its results: in memory or on Dask alike."""
+"""A fitted model with its data, whose results commands write: one interface for memory and for Dask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-#: what run.json and --json say
+#: the content of run.json and --json
 Record = dict[str, Any]
 
 
@@ -24,13 +24,13 @@ class Fitted(ABC):
         Of the command.
     model : estimator
     folder : Path
-        For the results.
+        The folder for the results.
     name : str
-        Of the data.
+        Name of the data.
     where : dict
-        What run.json says of the device or the cluster that computed.
+        What run.json says about the device or the cluster.
     left_out : list of str
-        What is not written although it was asked for, and why.
+        Results that are not written, and why.
     """
 
     options: argparse.Namespace
@@ -43,12 +43,12 @@ class Fitted(ABC):
     @property
     @abstractmethod
     def n_samples(self) -> int:
-        """Number of samples of all views together."""
+        """Number of samples, over all views."""
 
     @property
     @abstractmethod
     def n_entries(self) -> dict[str, int]:
-        """Number of entries of each view on all samples."""
+        """Number of entries of each view, over all samples."""
 
     @property
     def is_interrupted(self) -> bool:
@@ -59,11 +59,11 @@ class Fitted(ABC):
 
     @abstractmethod
     def write_labels_and_embedding(self) -> np.ndarray:
-        """Write both; returns the sizes of the clusters."""
+        """Write labels and embedding; returns the sizes of the clusters."""
 
     @abstractmethod
     def write_completed(self) -> dict[str, int]:
-        """Write the completed views; returns the number of values that each lacked."""
+        """Write the completed views; returns the number of missing values of each."""
 
     @abstractmethod
     def write_model(self) -> None:
@@ -75,8 +75,8 @@ class Fitted(ABC):
 
     @abstractmethod
     def agreement(self) -> Record:
-        """Scores of the clusters against known classes, where there are some."""
+        """Scores of the clusters against known classes, if there are some."""
 
     @abstractmethod
     def errors(self) -> Record:
-        """Errors of the completion on hidden values, where they can be estimated."""
+        """Errors of the completion on hidden values, if they can be estimated."""

@@ -1,4 +1,4 @@
-"""Choosing and fitting a method for the commands that do."""
+"""Choosing and fitting a method, for the commands that fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def method_arguments(parser: argparse.ArgumentParser, default: str = "sparse-bdr") -> None:
-    """--method and its parameters."""
+    """Add --method and the options for its parameters."""
     group = parser.add_argument_group("method")
     group.add_argument("--method", default=default, help=f"as `jella methods` lists them (default {default})")
     group.add_argument(
@@ -67,7 +67,7 @@ def chosen_method(options: argparse.Namespace) -> Method:
 
 
 def make_model(options: argparse.Namespace) -> Any:
-    """The estimator that the options name, unfitted."""
+    """The estimator that the options describe, not fitted."""
     method = chosen_method(options)
     known = method.kind().get_params()
     own = {"random_state": options.seed, "n_clusters": getattr(options, "clusters", None)}
@@ -86,7 +86,7 @@ def make_model(options: argparse.Namespace) -> Any:
 
 
 def chosen_device(options: argparse.Namespace) -> Device | None:
-    """The device that --device names, refused where the machine has none; None without the option."""
+    """The device that --device names, refused if the machine lacks it; None without the option."""
     if options.device is None:
         return None
     from jella.estimators.on_device import Device
@@ -95,14 +95,14 @@ def chosen_device(options: argparse.Namespace) -> Device | None:
 
 
 def fit(model: Any, views: Any, device: Device | None) -> Any:
-    """The fitted model, from the device where there is one; each warning of the fit is printed once, on one line."""
+    """The fitted model, copied back from the device if there is one; each warning is printed once, on one line."""
     from jella.estimators.on_device import fit_on
 
     callback = getattr(model, "callback", None)
     line = callback if isinstance(callback, SweepLine) else nullcontext()
     with line, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", module="dask|distributed")  # they are about Dask, not about the fit
+        warnings.filterwarnings("ignore", module="dask|distributed")  # these warnings are about Dask, not about the fit
         model = fit_on(device, model, views)
     if isinstance(line, SweepLine):
         for warning in {str(one.message) for one in caught}:
@@ -112,15 +112,15 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
 
 
 class SweepLine(StatusLine):
-    """A callback that says how far a fit is."""
+    """A callback that prints the progress of a fit."""
 
     def __enter__(self) -> SweepLine:
-        """Say what comes before the first sweep, which may be most of the time."""
-        self.show("preparing: scales, neighbours, a start", at_once=True)
+        """Print what happens before the first sweep, which may take most of the time."""
+        self.show("preparing: scaling, neighbours, start values", at_once=True)
         return self
 
     def __call__(self, progress: Any) -> None:
-        """Say which sweep this was; after the last, what follows."""
+        """Print the number of the sweep; after the last one, what follows."""
         if progress.n_iter == progress.max_iter:
             self.show("finishing: embedding, labels", at_once=True)
             return
@@ -130,7 +130,7 @@ class SweepLine(StatusLine):
 
 
 def _value(text: str) -> Any:
-    """A Python literal where it is one, else the text."""
+    """The value of a Python literal; other text unchanged."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

@@ -1,6 +1,6 @@
-"""The way of every command that fits: read, fit, write into a folder, summarise; in memory and on Dask alike.
+"""The steps of all commands that fit: read, fit, write into a folder, summarise; the same in memory and on Dask.
 
-A command adds what it writes and what it says. Where the samples are is the matter of a `Fitted`.
+A command adds what it writes and what it prints. A `Fitted` knows where the samples are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jella.cli.words import say
 
 
 def fit_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to read, what to fit, where to write."""
+    """Add the options: what to read, what to fit, where to write."""
     from jella.cli.on_dask import dask_arguments
 
     data_arguments(parser)
@@ -30,15 +30,15 @@ def fit_arguments(parser: argparse.ArgumentParser) -> None:
 def run_fit(
     options: argparse.Namespace, write: Callable[[Fitted], Record], describe: Callable[[Fitted, Record], Sequence[str]]
 ) -> tuple[str, Record]:
-    """Fit, and write the results as a whole or not at all.
+    """Fit, and write all results or none.
 
     Parameters
     ----------
     options : Namespace
     write : callable
-        Writes the files of the command; returns what it found.
+        Writes the files of the command; returns the findings.
     describe : callable
-        Lines on what was found.
+        Returns lines that describe the findings.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def run_fit(
 
 
 def written_to(place: Path) -> str:
-    """A line on what a folder holds."""
+    """A line on the content of a folder."""
     return f"written to {place}: {', '.join(sorted(path.name for path in place.iterdir()))}"
 
 

@@ -1,4 +1,4 @@
-"""Fits of samples in memory, and results in the formats of DATA."""
+"""Fits of samples in memory; results in the format of DATA."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def fitted_in_memory(options: argparse.Namespace, place: Path) -> Iterator[Fitted]:
-    """The model that the options name, fitted; its folder is put in place at the end."""
+    """The fitted model that the options describe; its folder is moved to OUT at the end."""
     device, model = chosen_device(options), make_model(options)
     say(options, "reading")
     dataset = read_data(options)
@@ -44,7 +44,7 @@ class FittedInMemory(Fitted):
     ----------
     dataset : Dataset
     device : Device or None
-        Where the model was fitted.
+        The device of the fit.
     """
 
     dataset: Dataset
@@ -59,16 +59,16 @@ class FittedInMemory(Fitted):
 
     @property
     def n_samples(self) -> int:
-        """Number of samples of all views together."""
+        """Number of samples, over all views."""
         return self.views.n_samples
 
     @property
     def n_entries(self) -> dict[str, int]:
-        """Number of entries of each view on all samples."""
+        """Number of entries of each view, over all samples."""
         return {view.name: view.n_samples * view.n_features for view in self.views}
 
     def write_labels_and_embedding(self) -> np.ndarray:
-        """Write both as tables; returns the sizes of the clusters."""
+        """Write labels and embedding as tables; returns the sizes of the clusters."""
         labels, samples = np.asarray(self.model.labels_), sample_column(self.views.sample_names, self.n_samples)
         write_table(self.folder, "labels", {"sample": samples, "cluster": labels}, self.options.tables)
         if hasattr(self.model, "embedding_"):
@@ -76,7 +76,7 @@ class FittedInMemory(Fitted):
         return np.bincount(labels[labels >= 0])
 
     def write_completed(self) -> dict[str, int]:
-        """Write the completed views; returns the number of values that each lacked."""
+        """Write the completed views; returns the number of missing values of each."""
         from jella.io import write_views
 
         write_views(self.model.complete(self.dataset.views), self.folder / "completed", like=self.dataset)
@@ -90,17 +90,17 @@ class FittedInMemory(Fitted):
         """Write report.html."""
         from jella.cli.report import report_on
 
-        say(self.options, "making the report, with a second fit on hidden values")
+        say(self.options, "writing the report, with a second fit on hidden values")
         options = self.options
         report_on(self.dataset, self.model, self.folder / "report.html", options.command_line, options.seed)
 
     def agreement(self) -> Record:
-        """Scores of the clusters against known classes, where there are some."""
+        """Scores of the clusters against known classes, if there are some."""
         truth = aligned_labels(self.dataset)
         return {} if truth is None else class_scores(self.model.labels_, truth)
 
     def errors(self) -> Record:
-        """Errors of the completion on hidden values, of another fit; none after Ctrl-C."""
+        """Errors of the completion on hidden values, from a second fit; none after Ctrl-C."""
         from jella.model_selection.against_mean import errors_against_mean
 
         if self.is_interrupted:
@@ -112,7 +112,7 @@ class FittedInMemory(Fitted):
         return {"error": ours[0], "mean_error": means[0], "error_by_view": ours[1], "mean_error_by_view": means[1]}
 
     def _where_fitted(self) -> Any:
-        """The views as the fit had them: as read, or as tensors on its device."""
+        """The views as the fit received them: as read, or as tensors on the device."""
         from jella.views import ReadOnce
 
         return self.dataset.views if self.device is None else ReadOnce(self.device.tensors(self.dataset.views))

@@ -1,4 +1,4 @@
-"""What DATA holds: views, sizes, what is missing and how, scale, and which methods can run on it."""
+"""Show what DATA holds: views, sizes, what is missing and how, scale, and which methods can run on it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SHOWN_PATTERNS = 8
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What to read."""
+    """Add the options: what to read."""
     data_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Read and describe."""
+    """Read and describe the data."""
     from jella.estimators.catalogue import methods
     from jella.views import read_views
 
@@ -60,7 +60,7 @@ def _describe(view: Any) -> dict[str, Any]:
 
 
 def _patterns(views: Any) -> list[dict[str, Any]]:
-    """The combinations of views that samples lack, and the number of samples of each."""
+    """The combinations of missing views, and the number of samples with each."""
     presence = views.presence()
     counts = Counter(map(tuple, presence.tolist()))
     return [
@@ -91,7 +91,7 @@ def _text(record: dict[str, Any]) -> str:
     if record["classes"]:
         shown = ", ".join(f"{name} {count}" for name, count in list(record["classes"].items())[:10])
         more = f" and {len(record['classes']) - 10} more" if len(record["classes"]) > 10 else ""
-        lines += ["", f"labels: {len(record['classes'])} classes ({shown}{more}); used to score only"]
+        lines += ["", f"labels: {len(record['classes'])} classes ({shown}{more}); used only to score"]
     can = [name for name, why in record["methods"].items() if why is None]
     lines += ["", "can run: " + ", ".join(can)]
     lines += [f"cannot: {name} ({why})" for name, why in record["methods"].items() if why is not None]
@@ -103,7 +103,7 @@ def _text(record: dict[str, Any]) -> str:
 def _pattern_lines(patterns: list[dict[str, Any]]) -> list[str]:
     lines = []
     for pattern in patterns[:SHOWN_PATTERNS]:
-        what = "lack " + ", ".join(pattern["lacks"]) if pattern["lacks"] else "have every view"
+        what = "lack " + ", ".join(pattern["lacks"]) if pattern["lacks"] else "have all views"
         lines.append(f"{pattern['samples']:>8,d} samples {what}")
     if len(patterns) > SHOWN_PATTERNS:
         rest = sum(pattern["samples"] for pattern in patterns[SHOWN_PATTERNS:])

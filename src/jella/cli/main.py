@@ -1,4 +1,4 @@
-"""From the words on the command line to a command, and from an error to a sentence and an exit code.
+"""The entry point of the command line: it runs a command, and turns an error into a sentence and an exit code.
 
 Exit codes: 0 done, 1 failed unexpectedly, 2 wrong input or usage, 130 interrupted.
 """
@@ -16,7 +16,7 @@ from jella.cli import cluster, compare, complete, info, methods, report, reprodu
 from jella.cli.config import apply_config
 from jella.cli.words import one_sentence
 
-#: every command is a module with HELP, arguments(parser) and run(options) -> (text, machine-readable record)
+#: each command is a module with HELP, arguments(parser) and run(options) -> (text, machine-readable record)
 COMMANDS = {
     "info": info,
     "cluster": cluster,
@@ -66,10 +66,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser of `jella`, and the one of each command."""
+    """The parser of `jella`, and the parsers of the commands."""
     parser = argparse.ArgumentParser(
         prog="jella",
-        description="Multi-view data with missing values: what is missing, clusters, completed values, a report.",
+        description="Multi-view data with missing values: what is missing, clusters, imputed values, a report.",
         epilog="jella COMMAND --help says more. Exit codes: 0 done, 2 wrong input, 130 interrupted, 1 failed.",
     )
     parser.add_argument("--version", action="version", version=f"jella {__version__}")

@@ -1,4 +1,4 @@
-"""All methods, and what each can handle."""
+"""List all methods, and what each can handle."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from jella.numerics.words import aligned
 
-HELP = "all methods, and what each can handle"
+HELP = "list all methods, and what each can handle"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Nothing of its own."""
+    """Add no options."""
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """One line per method."""
+    """The table with one line per method."""
     from jella.estimators.catalogue import methods
 
     def mark(yes: bool) -> str:

@@ -1,7 +1,7 @@
 """`--dask`: fits of Parquet parts on a cluster.
 
-Completed values never come to this process, and labels and embedding only where the method solves samples together
-(SparseBDR). Distributed loads this module in the workers that this process starts, and calls `dask_setup` in them.
+Completed values are never sent to this process, and labels and embedding only if the method solves samples together
+(SparseBDR). Distributed imports this module in the workers that this process starts, and calls `dask_setup` in them.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from jella.cli.write_parts import FittedInParts
 
 LOCAL = "local"
-_PATIENCE = 10  # seconds until a scheduler, or its first worker, counts as absent
-#: workers are processes of one thread each, so that the libraries below must not start more
+_PATIENCE = 10  # seconds to wait for a scheduler, or its first worker
+#: each worker is a process with one thread, so these libraries must not start more threads
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-#: options of reading that say nothing about Parquet, and what they are where nobody gave them
+#: options for reading that have no meaning for Parquet, and their defaults
 _OF_OTHER_FILES: dict[str, Any] = {"labels": None, "missing": [], "non_numeric": "error", "samples": "auto"}
 
 
 def dask_arguments(parser: argparse.ArgumentParser) -> None:
-    """--dask and where."""
+    """Add --dask and its address."""
     group = parser.add_argument_group("data that do not fit into memory")
     group.add_argument(
         "--dask",
@@ -55,7 +55,7 @@ def _address(text: str) -> str:
 
 
 def _data_name(options: argparse.Namespace) -> str:
-    """How a summary calls DATA."""
+    """The name of DATA in a summary."""
     from jella.io.parquet_files import view_name
 
     return view_name(Path(options.data[0]).absolute()) if len(options.data) == 1 else "tables"
@@ -63,7 +63,7 @@ def _data_name(options: argparse.Namespace) -> str:
 
 @contextmanager
 def fitted_on_dask(options: argparse.Namespace, place: Path) -> Iterator[FittedInParts]:
-    """The model that the options name, fitted on the cluster that they name; its folder is put in place at the end."""
+    """The model that the options describe, fitted on their cluster; its folder is moved to OUT at the end."""
     from jella.cli.write_parts import FittedInParts
     from jella.io.partitions import find_partitions, open_all
     from jella.solve.samples import SamplesLostError
@@ -76,7 +76,7 @@ def fitted_on_dask(options: argparse.Namespace, place: Path) -> Iterator[FittedI
         with _quiet(), _connected(options) as client, output_folder(place) as folder:
             _check_shared(client, folder)
             workers = len(client.nthreads())
-            say(options, f"fitting on {workers} workers, to be watched at {client.dashboard_link}")
+            say(options, f"fitting on {workers} workers, their work is shown at {client.dashboard_link}")
             X = open_all(sources)
             where = {"dask": {"where": options.dask, "workers": workers}}
             yield FittedInParts(options, fit(model, X, None), folder, _data_name(options), where, X, sources)
@@ -86,7 +86,7 @@ def fitted_on_dask(options: argparse.Namespace, place: Path) -> Iterator[FittedI
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse what does not go with --dask, before anything is started."""
+    """Refuse options that cannot be combined with --dask, before anything is started."""
     from jella.estimators.catalogue import methods
 
     if not options.data:
@@ -110,7 +110,7 @@ def _check(options: argparse.Namespace) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Nothing below errors in the log, and no warnings of Dask about itself."""
+    """Log only errors, and ignore warnings of Dask about itself."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -122,7 +122,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _connected(options: argparse.Namespace) -> AbstractContextManager[Any]:
-    """A client of the cluster; a cluster that was started for it ends with it."""
+    """A client of the cluster; a cluster that was started for it is closed with it."""
     from jella.io.errors import need
 
     distributed = need("distributed", "dask")
@@ -136,7 +136,7 @@ def _connected(options: argparse.Namespace) -> AbstractContextManager[Any]:
 def _started(distributed: Any) -> Iterator[Any]:
     """A client of worker processes on this machine, one per core."""
     with _deaf():
-        # the error of a task is raised in this process; workers would only log that others are gone when all end
+        # the error of a task is raised in this process; at the end workers would only log that others are gone
         cluster = distributed.LocalCluster(
             threads_per_worker=1, processes=True, silence_logs=logging.CRITICAL, env=_ONE_THREAD, preload=[__name__]
         )
@@ -151,7 +151,7 @@ def _started(distributed: Any) -> Iterator[Any]:
 
 @contextmanager
 def _found(distributed: Any, address: str) -> Iterator[Any]:
-    """A client of a cluster that runs already, and goes on running."""
+    """A client of a cluster that already runs; it is not closed."""
     with ExitStack() as stack:
         try:
             client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
@@ -166,7 +166,7 @@ def _found(distributed: Any, address: str) -> Iterator[Any]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Ignore Ctrl-C, also in processes that start: a cluster half started or closed leaves tracebacks."""
+    """Ignore Ctrl-C, also in new processes: a cluster that is partly started or closed would print tracebacks."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -175,16 +175,16 @@ def _deaf() -> Iterator[None]:
 
 
 def dask_setup(worker: Any) -> None:
-    """Prepare a worker, also one that starts later: Ctrl-C is for the command, warnings would come once per worker."""
+    """Prepare a worker, also one that starts later: it ignores Ctrl-C, and does not repeat warnings."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
-    threadpool_limits(1)  # libraries that were loaded before the environment said so
+    threadpool_limits(1)  # for libraries that were loaded before the environment was set
 
 
 def _check_shared(client: Any, folder: Path) -> None:
-    """Refuse a cluster whose workers would write elsewhere; the folder is new, so that no other has its name."""
+    """Refuse a cluster whose workers do not see the folder; it is new, so no worker has another one of that name."""
     place = folder.absolute()
     blind = [worker for worker, sees in client.run(os.path.isdir, str(place)).items() if not sees]
     if blind:

@@ -1,4 +1,4 @@
-"""The folder OUT: written beside its place under another name, and moved there when it is complete."""
+"""The folder OUT: written under a temporary name next to it, and renamed when it is complete."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLE_FORMATS = ("csv", "parquet")
 
 
 def output_arguments(parser: argparse.ArgumentParser) -> None:
-    """-o OUT and what goes into it."""
+    """Add -o OUT and the options for its content."""
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output", metavar="OUT", help="folder for the results; must not exist yet")
     group.add_argument("--overwrite", action="store_true", help="replace OUT if it exists")
@@ -30,7 +30,7 @@ def output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_output(options: argparse.Namespace) -> Path:
-    """The path of OUT; refused before any work if it must not be written."""
+    """The path of OUT; refused before any work if it must not be replaced."""
     if not options.output:
         raise ValueError("expected a folder for the results, got none; pass -o OUT")
     place = Path(options.output)
@@ -38,14 +38,14 @@ def check_output(options: argparse.Namespace) -> Path:
         raise ValueError(f"expected a new folder for the results, got {str(place)!r}, which exists; pass --overwrite")
     if place.exists() and not (place.is_dir() and (not any(place.iterdir()) or (place / "run.json").exists())):
         raise ValueError(
-            f"expected a folder of earlier results to replace, got {str(place)!r}, which is none; name another"
+            f"expected a folder of earlier results to replace, got {str(place)!r}, which holds none; name another"
         )
     return place
 
 
 @contextmanager
 def output_folder(place: Path) -> Iterator[Path]:
-    """A folder to write into; it becomes `place` at the end, and is removed if something fails."""
+    """A folder to write into; it is renamed to `place` at the end, and removed if something fails."""
     place.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{place.name}-", suffix=".part", dir=place.parent))
     try:
@@ -79,7 +79,7 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | n
 
 
 def write_embedding(folder: Path, samples: Sequence[Any], model: Any, embedding: Any, kind: str) -> None:
-    """Write the table of the coordinates (n, r) of samples that a model embeds."""
+    """Write the table of the embedding (n, r) of samples."""
     from jella.numerics.arrays import to_numpy
 
     W = np.asarray(to_numpy(embedding))

@@ -1,4 +1,4 @@
-"""Write report.html again, from a folder that `jella cluster` wrote and the data it was made from."""
+"""Write report.html again, from a folder that `jella cluster` wrote and its data."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from jella.cli.data import aligned_labels, read_data
 if TYPE_CHECKING:
     from jella.io import Dataset
 
-HELP = "report.html again, from a folder of results"
+HELP = "write report.html again, from a folder of results"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The folder, and another place for the report."""
+    """Add the options: the folder, and another path for the report."""
     parser.add_argument("folder", metavar="OUT", help="folder that `jella cluster` wrote")
-    parser.add_argument("--data", nargs="*", default=None, help="the data, if they have moved since")
+    parser.add_argument("--data", nargs="*", default=None, help="the data, if they were moved")
     parser.add_argument("--to", metavar="FILE", help="write to this file instead of OUT/report.html")
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Load the model, read the data as `jella cluster` did, write the report."""
+    """Load the model, read the data as `jella cluster` did, and write the report."""
     folder = Path(options.folder)
     if not (folder / "run.json").exists():
         raise ValueError(
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
 
 
 def load_model(where: str | Path) -> Any:
-    """A saved model, or the one of a folder of results."""
+    """The model in a file, or in a folder of results."""
     from jella.estimators.loading import load
 
     path = Path(where)
@@ -47,7 +47,7 @@ def load_model(where: str | Path) -> Any:
 
 
 def report_on(dataset: Dataset, model: Any, path: Path, command: str, seed: int) -> None:
-    """Write the report of a fit on a data set; known classes are offered as a colour and only scored."""
+    """Write the report of a fit on a data set; known classes are used to colour and to score."""
     from jella.report import write_report
 
     truth = aligned_labels(dataset)

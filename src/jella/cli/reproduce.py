@@ -1,8 +1,8 @@
 """Run the experiments of the JELLA paper and draw its tables and figures.
 
-Data sets are looked for in the folder --data or JELLA_DATA; if none is found, the digits of scikit-learn take their
-place. Every finished cell is kept in OUT/results.jsonl: a run that was stopped continues where it stopped, and --draw
-makes the outputs again from it.
+Data sets are searched in the folder --data or JELLA_DATA; if none is found, the digits of scikit-learn take their
+place. Each finished cell is stored in OUT/results.jsonl: a run that was stopped continues where it stopped, and --draw
+writes the outputs again from it.
 """
 
 from __future__ import annotations
@@ -18,21 +18,23 @@ NAMES = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What to make, from what, where."""
+    """Add the options: what to compute, from which data, where to write."""
     parser.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("-o", "--output", metavar="OUT", default="reproduced", help="folder (default reproduced)")
     parser.add_argument("--data", metavar="FOLDER", help="folder with the data sets (default: JELLA_DATA)")
     parser.add_argument("--sets", nargs="+", metavar="SET", help="only these data sets")
-    parser.add_argument("--quick", action="store_true", help="small sets, few repetitions and weights: minutes")
+    parser.add_argument("--quick", action="store_true", help="small sets, few repetitions and weights: takes minutes")
     parser.add_argument("--draw", action="store_true", help="draw from the results so far, compute nothing")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="cells at a time (default 1)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="number of cells at a time (default 1)")
     parser.add_argument(
-        "--device", metavar="NAME", help="fit on this device with PyTorch what runs there, e.g. cuda (default: NumPy)"
+        "--device",
+        metavar="NAME",
+        help="fit the methods that can run on a device on this one with PyTorch, e.g. cuda (default: NumPy)",
     )
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Find data, compute, draw."""
+    """Find the data, compute, and draw."""
     from jella.cli.fitting import chosen_device
     from jella.experiments.reproduce import reproduce
 

@@ -24,18 +24,18 @@ from jella.cli.output import (
 )
 from jella.cli.report import load_model
 
-HELP = "embedding, clusters and missing values of new samples, from a saved model"
+HELP = "embed new samples with a saved model, find their clusters and missing values"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The model, what to read, where to write."""
+    """Add the options: the model, what to read, where to write."""
     parser.add_argument("model", metavar="MODEL", help="model.jella, or a folder that `jella cluster` wrote")
     data_arguments(parser)
     output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Load, read, transform, write."""
+    """Load the model, read the data, transform them, and write the results."""
     from jella.io import write_views
     from jella.views import read_views
 

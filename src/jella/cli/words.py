@@ -1,4 +1,4 @@
-"""What a command says while it works, and when it fails."""
+"""Texts that a command prints while it works, and when it fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def one_sentence(error: BaseException) -> str:
-    """What an error says, on one line; file errors name the file."""
+    """The message of an error, on one line; file errors name the file."""
     if isinstance(error, OSError) and error.strerror:
         name = f" {error.filename!r}" if error.filename else ""
         return f"cannot use{name}: {error.strerror.lower()}"
@@ -15,6 +15,6 @@ def one_sentence(error: BaseException) -> str:
 
 
 def say(options: argparse.Namespace, what: str) -> None:
-    """Say on a terminal what is being done, before what may take long."""
+    """Print on a terminal what is being done, before a step that may take long."""
     if not options.quiet and sys.stderr.isatty():
         print(f"{what} ...", file=sys.stderr, flush=True)

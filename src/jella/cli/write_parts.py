@@ -1,4 +1,4 @@
-"""Results in Parquet parts, each written by the worker that has it."""
+"""Results in Parquet parts; each part is written by the worker that holds it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class FittedInParts(Fitted):
-    """A model fitted on a cluster, as long as the cluster runs; its embedding and labels are lazy.
+    """A model fitted on a cluster, usable while the cluster runs; its embedding and labels are lazy.
 
     Attributes
     ----------
     X : dict of str to Dask collection
     sources : tuple of Partitioned
-        Where the views of X come from.
+        The Parquet files of the views of X.
     """
 
     X: dict[str, Any]
@@ -31,12 +31,12 @@ class FittedInParts(Fitted):
 
     @property
     def n_samples(self) -> int:
-        """Number of samples of all views together."""
+        """Number of samples, over all views."""
         return int(self.model.embedding_.shape[0])
 
     @property
     def n_entries(self) -> dict[str, int]:
-        """Number of entries of each view on all samples."""
+        """Number of entries of each view, over all samples."""
         return {source.name: self.n_samples * len(source.columns) for source in self.sources}
 
     def write_labels_and_embedding(self) -> np.ndarray:
@@ -55,7 +55,7 @@ class FittedInParts(Fitted):
         return np.asarray(compute([counts, *writes])[0][1:])
 
     def write_completed(self) -> dict[str, int]:
-        """Write the folder completed, one folder per view; returns the number of values that each lacked."""
+        """Write the folder completed, one folder per view; returns the number of missing values of each."""
         from jella.distributed.scheduler import compute
 
         completed, writes = self.model.complete(self.X), []
@@ -71,28 +71,28 @@ class FittedInParts(Fitted):
         return {name: entries - int(known) for (name, entries), known in pairs}
 
     def write_model(self) -> None:
-        """Write model.jella, unless the model needs samples that stay in their parts."""
+        """Write model.jella, unless the model needs samples that are not in memory."""
         if not self.model.readout_.in_memory:
-            self.left_out.append("no model.jella: the model needs the samples of its fit, which stay where they are")
+            self.left_out.append("no model.jella: the model needs the samples of its fit, which are not in memory")
         else:
             self.model.save(self.folder / "model.jella")
 
     def write_report(self) -> None:
-        """Say that there is none."""
+        """Note that there is no report."""
         self.left_out.append("no report.html: it needs the samples in memory")
 
     def agreement(self) -> Record:
-        """Nothing: Parquet parts come without known classes."""
+        """No scores: Parquet parts have no known classes."""
         return {}
 
     def errors(self) -> Record:
-        """Nothing, and say so."""
+        """No errors, and a note that says so."""
         self.left_out.append("no estimate of the error: it needs the samples in memory")
         return {}
 
 
 def _rows(folder: Path, rows: Any, heads: Sequence[str], names: Any) -> list[Any]:
-    """Writes of a Dask array (n, width) beside the names of its samples, or their positions; one part per chunk."""
+    """Tasks that write a Dask array (n, width) with the names or positions of its samples; one part per chunk."""
     folder, samples = _made(folder), range(rows.shape[0]) if names is None else names
     stops = np.cumsum(rows.chunks[0]).tolist()
     return [
@@ -108,7 +108,7 @@ def _delayed(step: Any) -> Any:
 
 
 def _parts(view: Any) -> list[Any]:
-    """The partitions of a Dask DataFrame, or the chunks of rows of a Dask array."""
+    """The partitions of a Dask DataFrame, or the row chunks of a Dask array."""
     parts = view.to_delayed()
     return list(parts) if isinstance(parts, list) else list(parts[:, 0])
 
@@ -128,7 +128,7 @@ def _n_observed(view: Any) -> Any:
     return da.isfinite(view).sum() if isinstance(view, da.Array) else view.count().sum()
 
 
-# what a worker does
+# functions that run on workers
 
 
 def _write_rows(rows: np.ndarray, samples: Any, heads: list[str], path: str) -> None:
@@ -140,7 +140,7 @@ def _write_rows(rows: np.ndarray, samples: Any, heads: list[str], path: str) -> 
 
 
 def _write_view(view: Any, columns: list[str], id_column: str | None, id_is_index: bool, path: str) -> None:
-    """With the ids where they were: in the index, or in a first column."""
+    """Write a part with the ids where they were: in the index, or in a first column."""
     import pandas as pd
 
     if id_column is None:
@@ -153,5 +153,7 @@ def _write_view(view: Any, columns: list[str], id_column: str | None, id_is_inde
 def _write(frame: Any, path: str, index: bool) -> None:
     try:
         frame.to_parquet(path, index=index)
-    except OSError as error:  # an OSError of a worker would be taken for a lost cluster
-        raise ValueError(f"expected to write {path}, got an error ({error}); make room, or write elsewhere") from None
+    except OSError as error:  # an OSError of a worker would be mistaken for a lost cluster
+        raise ValueError(
+            f"expected to write {path}, got an error ({error}); free some space, or use another folder"
+        ) from None

@@ -1,4 +1,4 @@
-"""Data to try the methods on, and ways to make holes in it."""
+"""Data sets to try the methods on, and functions that remove values from them."""
 
 from jella.datasets.digits import load_digits_views
 from jella.datasets.incomplete import make_incomplete

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_digits_views"]
 
-_SIDE = 8  # the images are 8 x 8
+_SIDE = 8  # images are 8 x 8
 _ORIENTATIONS = 8
 _CELLS = 2  # per side
 
@@ -21,19 +21,19 @@ _DESCR = """Handwritten digits in three views
 
 1797 grey images of 8 x 8 pixels, each of one handwritten digit, ten classes of about 180 samples. The images are the
 test part of the UCI set "Optical Recognition of Handwritten Digits" (E. Alpaydin and C. Kaynak, 1998), in the copy
-that scikit-learn installs; nothing is downloaded. Three views are computed from every image, its values divided by 16
+that scikit-learn installs; nothing is downloaded. Three views are computed from each image, its values divided by 16
 so that they lie between 0 and 1:
 
 pixels ({pixels} features)
     The grey values; 3 of the 64 pixels are blank in all images and left out.
 fourier ({fourier} features)
     Magnitudes of the two-dimensional discrete Fourier transform, divided by 8. The transform of a real image is
-    symmetric, and of every pair of equal magnitudes one is kept. Blind to (circular) shifts of the digit.
+    symmetric, so one of each pair of equal magnitudes is kept. Circular shifts of the digit do not change them.
 gradients ({gradients} features)
-    Mean grey value along every row, column and diagonal of both directions, then, for each of the four quarters of
+    Mean grey value along each row, column and diagonal of both directions, then, for each of the four quarters of
     the image, the summed length of the grey gradients that point in each of eight directions.
 
-All values are non-negative, none is missing, and every feature varies. The second and third view are functions of the
+All values are non-negative, none is missing, and no feature is constant. The second and third view are functions of the
 first, so the views are far from independent: the set is meant for examples and tests.
 """
 
@@ -54,7 +54,7 @@ def load_digits_views() -> Bunch:
         target_names : int array of shape (10,)
         view_names : list of 3 str
         feature_names : dict of str to list of str
-            Names of the columns of every view.
+            Names of the columns of each view.
         DESCR : str
             Where the images come from and how the views are computed.
 
@@ -117,7 +117,7 @@ def _projections(images: NDArray[np.float64]) -> tuple[NDArray[np.float64], list
 
 
 def _orientations(images: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[str]]:
-    """Length of the gradients by direction, summed within every cell."""
+    """Length of the gradients by direction, summed within each cell."""
     down, right = np.gradient(images, axis=(1, 2))
     # Bins centred on multiples of 45 degrees: their edges have an irrational slope, which differences of integer grey
     # values never take, so that rounding cannot move a gradient to another bin.

@@ -1,4 +1,4 @@
-"""Incomplete data from complete data: the user's containers with NaN for the values removed."""
+"""Incomplete data from complete data: the same containers with NaN for removed values."""
 
 from __future__ import annotations
 
@@ -18,28 +18,27 @@ def make_incomplete(
     Parameters
     ----------
     views : 2-D array, list, tuple or dict of arrays, DataFrames or SciPy sparse arrays
-        May have holes already. Not modified.
+        Values may be missing already. Not modified.
     rate : float in [0, 1)
-        How much to remove; what it is a rate of depends on the setting.
+        How much to remove; its exact meaning depends on the setting.
     setting : {'missing-view', 'incomplete-view', 'mcar', 'mar', 'mnar'}, default='missing-view'
         - 'missing-view': a share `rate` of the samples, drawn at random, each lose one random view.
-        - 'incomplete-view': the same; then a share `rate` of the remaining entries of every view. With one view
-          the first part is left out.
-        - 'mcar': a share `rate` of the observed entries of every view, completely at random.
-        - 'mar': a tenth of the features of every view are never removed, and drive the others: a sample's other entries
-          go missing with a probability that rises with a combination of its drivers; `rate` is the expected share of
-          the entries outside the drivers.
-        - 'mnar': an entry goes missing with a probability that rises with its own value; `rate` is the expected share
-          of the observed entries of every view.
+        - 'incomplete-view': the same; then a share `rate` of the remaining entries of each view. With one view
+          the first step is left out.
+        - 'mcar': a share `rate` of the observed entries of each view, completely at random.
+        - 'mar': a tenth of the features of each view are never removed. They are the drivers: the other entries of a
+          sample are removed with a probability that rises with a combination of its drivers; `rate` is the expected
+          share of the entries outside the drivers.
+        - 'mnar': an entry is removed with a probability that rises with its own value; `rate` is the expected share
+          of the observed entries of each view.
     random_state : int or Generator, optional
-        The same seed gives the same holes.
+        The same seed removes the same values.
 
     Returns
     -------
     views : as given
-        In the same containers, with NaN for what was removed; columns and arrays that lose something become floating
-        point. A sample never loses its last observed entry. A sparse view stays sparse: what was removed is stored as
-        NaN.
+        In the same containers, with NaN for removed values; columns and arrays that lose values become floating point.
+        A sample never loses its last observed entry. A sparse view stays sparse: removed values are stored as NaN.
 
     Examples
     --------

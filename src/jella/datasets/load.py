@@ -1,4 +1,4 @@
-"""Data sets by name or by path: find the file, pick the described views, and say what differs."""
+"""Data sets by name or by path: find the file, take the described views, and note what differs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Availability:
     path : Path or None
         The file or folder that holds it.
     reason : str
-        What is in the file, or why there is none.
+        What the file holds, or why there is none.
     """
 
     name: str
@@ -46,15 +46,15 @@ def load(name_or_path: str | os.PathLike[str], folder: FolderPath = None) -> Dat
     name_or_path : str or path
         'digits' (needs no file), a name that `available` lists, or the path of a file or folder; see `jella.io.read`.
     folder : path, optional
-        Where to search for the file of a named set, with its sub-folders; by default the folder that the environment
+        Where to search for the file of a named set, including sub-folders; by default the folder that the environment
         variable JELLA_DATA names.
 
     Returns
     -------
     Dataset
         A named set has the views of its description, under these names, as arrays over all samples (NaN rows for
-        samples that a view lacks); what differs from the description is in `notes`. A path gives what `jella.io.read`
-        gives: with names of samples and features where the file has them.
+        samples that a view lacks); `notes` say what differs from the description. A path gives the result of
+        `jella.io.read`, with names of samples and features if the file has them.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def load(name_or_path: str | os.PathLike[str], folder: FolderPath = None) -> Dat
 
 
 def find(name: str, folder: FolderPath = None) -> Path | None:
-    """The file or folder that holds a named data set; None where there is none.
+    """The file or folder that holds a named data set; None if there is none.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def find(name: str, folder: FolderPath = None) -> Path | None:
 
 
 def available(folder: FolderPath = None) -> list[Availability]:
-    """Which named data sets are available, and why the others are not.
+    """The named data sets: which are available, and why the others are not.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ def _path(dataset: Dataset) -> Path:
 
 
 def _search(entry: Description, folder: Path | None) -> tuple[Dataset | None, str]:
-    """The file that fits the description best, as the description has it, and what is said of it."""
+    """The data set of the file that fits the description best, arranged as described, and a text about it."""
     if folder is None:
         return None, "no folder to search; pass folder, or set JELLA_DATA"
     if not folder.is_dir():
-        return None, f"{str(folder)!r} is no folder; pass another"
+        return None, f"{str(folder)!r} is not a folder; pass another"
     fitting, refused = [], []
     for path in _candidates(entry, folder):
         try:
@@ -165,13 +165,13 @@ def _search(entry: Description, folder: Path | None) -> tuple[Dataset | None, st
         except (DataError, ImportError) as error:
             refused.append(f"{path.name}: {error}")
     if not fitting:
-        return None, "; ".join(refused) or f"no file called like it under {str(folder)!r}"
+        return None, "; ".join(refused) or f"no file with this name under {str(folder)!r}"
     best = min(fitting, key=lambda found: abs(_n_samples(found) - entry.n_samples))
     return best, f"{_n_samples(best)} samples, {len(best.views)} views, in {_path(best).name}"
 
 
 def _candidates(entry: Description, folder: Path) -> list[Path]:
-    """Data files, and folders of tables or of Matrix Market files, whose path looks like the entry's."""
+    """Data files, and folders of tables or of Matrix Market files, whose path matches the entry's pattern."""
     single = {ending for ending in FILES if ending != ".mtx"}
     several = {".mtx", *TABLES} - {".txt"}
     paths = []
@@ -185,7 +185,7 @@ def _candidates(entry: Description, folder: Path) -> list[Path]:
 
 
 def _described(dataset: Dataset, entry: Description) -> Dataset:
-    """The views of the description, by name or else by width, under its names and in its order."""
+    """The views of the description, found by name or by width, with its names and in its order."""
     views: dict[str, Any] = {}
     renamed, left = [], dict(dataset.views)
     for name, width in entry.views.items():
@@ -199,7 +199,7 @@ def _described(dataset: Dataset, entry: Description) -> Dataset:
         views[name] = left.pop(key)
         renamed += [f"{key} is {name}"] if key != name else []
     notes = [f"Names: {', '.join(renamed)}."] if renamed else []
-    notes += [f"Not of this set, left out: {', '.join(left)}."] if left else []
+    notes += [f"Not part of this set, left out: {', '.join(left)}."] if left else []
     chosen = replace(dataset, name=entry.name, views=views).as_arrays()
     return replace(chosen, notes=(*dataset.notes, *notes, *_differences(chosen, entry)))
 

@@ -1,4 +1,4 @@
-"""What is known of published multi-view sets: sizes, views, classes, and how their files are called."""
+"""Descriptions of published multi-view sets: sizes, views, classes, and names of their files."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Description:
-    """Description of a data set: what its file must hold, and how to recognise the file by its name.
+    """The description of a data set: what its file must hold, and how to recognise the file by its name.
 
     Attributes
     ----------
     name : str
     n_samples, n_classes : int
     views : dict of str to int
-        Widths of the views, in the order in which they are given.
+        Widths of the views, in order.
     pattern : str
         Regular expression, in lower case, for the path below the data folder; folders end in '/'.
     source : str

@@ -1,4 +1,4 @@
-"""The paper's experiments: grids of cells, a runner that resumes, tables and figures drawn from its results."""
+"""The paper's experiments: grids of cells, a runner that can resume, and tables and figures from its results."""
 
 from jella.experiments.cell import Cell
 from jella.experiments.contenders import CONTENDERS, Contender

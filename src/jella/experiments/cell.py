@@ -1,4 +1,4 @@
-"""One cell of an experiment: a method with its settings, on one data set with one draw of holes."""
+"""One cell of an experiment: a method with its settings, on one data set with one draw of missing values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TASKS = ("cluster", "hold-out", "converge")
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """What to compute once.
+    """One computation.
 
     Parameters
     ----------
@@ -23,17 +23,17 @@ class Cell:
         As `jella.datasets.load` knows it.
     setting : {'missing-view', 'incomplete-view', 'complete'}
     rate : float
-        Of the missing; 0 in the setting 'complete'.
+        Rate of missing values; 0 in the setting 'complete'.
     repetition : int
     method : str
-        A contender's name.
+        The name of a contender.
     parameters : tuple of (name, value)
-        What the contender is told beyond its defaults; sorted by name.
+        Parameters of the contender other than its defaults; sorted by name.
     views : tuple of str
-        Names of the views used; all where empty.
+        Names of the views used; all if empty.
     task : {'cluster', 'hold-out', 'converge'}
-        Cluster and complete, and score both with the truth; or the label-free error on held-out values; or the path of
-        the objective.
+        Cluster and complete, and score both with the truth; or the label-free error on held-out values; or the
+        objective by sweep.
     """
 
     dataset: str
@@ -51,12 +51,12 @@ class Cell:
 
     @property
     def seed(self) -> int:
-        """Seed of the holes: by data set, setting, rate and repetition, so that all methods see the same."""
+        """Seed of the missing values, from data set, setting, rate and repetition: the same for all methods."""
         words = (crc32(self.dataset.encode()), crc32(self.setting.encode()), round(self.rate * 1e6), self.repetition)
         return int(np.random.SeedSequence(words).generate_state(1)[0])
 
     def as_dict(self) -> dict[str, Any]:
-        """The cell as it stands in a results file."""
+        """The cell as it is written in a results file."""
         return {**asdict(self), "parameters": dict(self.parameters), "views": list(self.views)}
 
     @classmethod
@@ -69,5 +69,5 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """The same for cells that ask for the same."""
+        """A text that is equal for equal cells."""
         return json.dumps(self.as_dict(), sort_keys=True)

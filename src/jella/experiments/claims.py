@@ -1,4 +1,4 @@
-"""The paper's claims, one by one, checked against results: every verdict follows from numbers by a stated rule."""
+"""The paper's claims, one by one, checked against results: each verdict follows from numbers by a stated rule."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _STUDIES = dict(zip("abcdef", _ARTEFACTS, strict=True))
 
 
 class Bar(NamedTuple):
-    """How large a share of cells has to be, in words and in numbers."""
+    """The share of cells that a verdict needs, in words and in numbers."""
 
     words: str
     passes: Callable[[float], bool]
@@ -54,12 +54,12 @@ class Bar(NamedTuple):
 
 
 CONSISTENTLY = Bar(
-    "confirmed if it is 90 % or more in every {part}, not confirmed if below half in every {part}, mixed otherwise",
+    "confirmed if it is 90 % or more in each {part}, not confirmed if below half in each {part}, mixed otherwise",
     lambda share: share >= 0.9,
     lambda share: share < 0.5,
 )
 MOSTLY = Bar(
-    "confirmed if it is above half in every {part}, not confirmed if above half in none, mixed otherwise",
+    "confirmed if it is above half in each {part}, not confirmed if above half in none, mixed otherwise",
     lambda share: share > 0.5,
     lambda share: share <= 0.5,
 )
@@ -67,7 +67,7 @@ MOSTLY = Bar(
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, by which rule we judge it, the verdict, and the numbers as Markdown."""
+    """A claim of the paper, the rule by which we judge it, the verdict, and the numbers as Markdown."""
 
     says: str
     rule: str
@@ -75,25 +75,25 @@ class Claim:
     numbers: str
 
     def markdown(self, letter: str) -> str:
-        """A section of the page."""
+        """The section of the page."""
         parts = [f"## ({letter}) {self.says}: {self.verdict}", f"Rule: {self.rule}."]
         return "\n\n".join([*parts, self.numbers] if self.numbers else parts)
 
 
 @dataclass(frozen=True)
 class Contest:
-    """In how many cells, data set × rate, IML-BDR is ahead, and by how much on average (above zero is better)."""
+    """The leads of IML-BDR by cell (data set × rate); above zero is better."""
 
     leads: tuple[float, ...]
     planned: int
 
     @property
     def share(self) -> float:
-        """Of the cells that are there."""
+        """Share of the finished cells in which IML-BDR is ahead."""
         return fmean(lead > 0 for lead in self.leads)
 
     def text(self, digits: int = 3) -> str:
-        """Cells ahead and the mean lead."""
+        """Text with the number of cells ahead and the mean lead."""
         if not self.leads:
             return NOT_RUN
         ahead = sum(lead > 0 for lead in self.leads)
@@ -102,7 +102,7 @@ class Contest:
 
 
 def claims_page(planned: Planned, found: Found) -> str:
-    """Markdown with a verdict on every claim.
+    """Markdown with a verdict on each claim.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def check_claims(planned: Planned, found: Found) -> list[Claim]:
 
 
 def judge(passed: Sequence[bool], failed: Sequence[bool]) -> str:
-    """Confirmed where all pass, not confirmed where all fail, mixed between; not run without any.
+    """The verdict: confirmed if all pass, not confirmed if all fail, otherwise mixed; not run if there are none.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def judge(passed: Sequence[bool], failed: Sequence[bool]) -> str:
 
 
 def contest(there: Mapping[Place, Summary], others: Sequence[str], score: str) -> Contest:
-    """IML-BDR against the best of some others, in every cell that all of them have."""
+    """IML-BDR against the best of some others, in each cell that all of them have."""
     sign = -1.0 if score in LOWER_IS_BETTER else 1.0
     leads, planned = [], 0
     for place, ours in there.items():
@@ -184,12 +184,12 @@ def _ahead(
     bar: Bar,
     scores: Sequence[str] = ("nmi", "ari"),
 ) -> Claim:
-    """IML-BDR against all of the paper's others at once, which is judged, and against each, which is shown."""
+    """IML-BDR against all of the paper's other methods together, which is judged, and against each, which is shown."""
     there = {(rule, score): summaries(cells, found, score, rule) for rule, score in product(RULES, scores)}
     rivals = tuple(name for name in methods if name not in (OURS, *BESIDE))
     together = [contest(found_here, rivals, score) for (_, score), found_here in there.items()]
     shares = [one.share for one in together if one.leads]
-    rows = {"**all of the paper's at once**": rivals} | {name: (name,) for name in (*rivals, *BESIDE)}
+    rows = {"**all of the paper's together**": rivals} | {name: (name,) for name in (*rivals, *BESIDE)}
     body = [
         [head, *(contest(here, names, score).text(4 if score == "rmse" else 3) for (_, score), here in there.items())]
         for head, names in rows.items()
@@ -198,14 +198,14 @@ def _ahead(
     counted = "Cells (data set × rate) in which IML-BDR is ahead, and its mean lead; above zero is better."
     return Claim(
         says,
-        f"the share of cells in which IML-BDR is ahead of all of the paper's others: {bar.words.format(part='column')}",
+        f"the share of cells in which IML-BDR beats all the paper's other methods: {bar.words.format(part='column')}",
         judge([bar.passes(share) for share in shares], [bar.fails(share) for share in shares]),
         f"{counted}\n\n{_grid(heads, body)}" if shares else "",
     )
 
 
 def _faster(cells: Sequence[Cell], found: Found) -> Claim:
-    """Sweeps, seconds, and sweeps to the objective that both reach."""
+    """Basic steps against SOR: sweeps, seconds, and sweeps to the objective that both reach."""
     measures = {
         "sweeps": strategies(cells, found, "n_iter"),
         "seconds": strategies(cells, found, "fit_seconds"),
@@ -230,7 +230,7 @@ def _faster(cells: Sequence[Cell], found: Found) -> Claim:
 
 
 def _insensitive(planned: Planned, found: Found) -> Claim:
-    """The range of the means over the grid of weights, against the deviation over repetitions."""
+    """The range of the means over the grid of weights, compared with the deviation over repetitions."""
     beside = summaries(planned["fig-missing-view"], found, "nmi", BY_LABELS)
     calm, body = [], []
     for place, group in by_place(planned["fig-parameters"]).items():
@@ -254,7 +254,7 @@ def _insensitive(planned: Planned, found: Found) -> Claim:
 
 
 def _more_views(planned: Planned, found: Found) -> Claim:
-    """All views against every pair of views."""
+    """All views against each pair of views."""
     study, shares, body = planned["fig-views"], [], []
     compared = [*planned["fig-missing-view"], *planned["table-nmi"]]
     for score in ("nmi", "ari"):
@@ -294,5 +294,5 @@ def _figure(value: float) -> str:
 
 
 def _grid(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; nothing without rows."""
+    """A Markdown table; an empty text if there are no rows."""
     return markdown_grid(heads, body) if body else ""

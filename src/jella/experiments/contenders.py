@@ -1,4 +1,4 @@
-"""What is compared: every method as the paper ran it, its grid of weights, and what users would pick instead."""
+"""The methods that are compared: each as the paper ran it, its grid of weights, and what users may use instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Parameters = tuple[tuple[str, Any], ...]
 
 
 def _at_unit_norm(parameters: Mapping[str, Any]) -> bool:
-    """The paper's way: samples at unit norm, not as they are."""
+    """False: the paper's methods get samples at unit norm, not the raw data."""
     return False
 
 
@@ -27,15 +27,15 @@ class Contender:
         As in the paper.
     make : callable (k, seed, **parameters) -> estimator with fit, labels_ and perhaps complete
     grid : mapping of name to values
-        From which the paper chose the weights; the first combination is the one used without a choice.
+        The grid from which the paper chose the weights; the first combination is the default.
     kmeans : bool
-        Labels by k-means on the embedding, 20 times, scores averaged, as in the paper; else the estimator's own.
+        Labels by k-means on the embedding, 20 times, scores averaged, as in the paper; otherwise the estimator's own.
     whole_views : bool
-        Takes missing views but no missing entries.
+        It takes missing views but no missing entries.
     quadratic : bool
-        Needs memory or time of the order n², and runs but a little on large sets.
+        It needs memory or time of the order n², and has few runs on large sets.
     raw : callable (parameters) -> bool
-        Whether it gets the data as they are; the others get samples at unit norm.
+        Whether it gets the raw data; the others get samples at unit norm.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Contender:
     raw: Callable[[Mapping[str, Any]], bool] = _at_unit_norm
 
     def combinations(self, grid: Mapping[str, tuple[Any, ...]] | None = None) -> Iterator[Parameters]:
-        """Every combination of the grid, the default first."""
+        """All combinations of the grid, the default first."""
         grid = self.grid if grid is None else grid
         names = sorted(grid)
         for values in product(*(grid[name] for name in names)):
@@ -55,7 +55,7 @@ class Contender:
 
     @property
     def default(self) -> Parameters:
-        """The combination that is used without a choice."""
+        """The default combination."""
         return next(self.combinations())
 
 
@@ -107,4 +107,4 @@ CONTENDERS: dict[str, Contender] = {
         Contender("SparseBDR", _ours("SparseBDR"), kmeans=False, raw=lambda parameters: True),
     )
 }
-"""By name; the order is that of the tables."""
+"""Contenders by name, in the order of the tables."""

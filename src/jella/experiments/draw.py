@@ -1,4 +1,4 @@
-"""Tables, figures and the page of claims, from results that are there; nothing is computed here."""
+"""Tables, figures and the page of claims, from existing results; this module computes no results."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Results = Mapping[str, Mapping[str, Any]]
 ViewNames = Callable[[str], Sequence[str]]
 
 COUNTED = (
-    "Means with sample standard deviations (ddof = 1) over repetitions; a repetition counts once all combinations of "
-    "weights have run in it."
+    "Means with sample standard deviations (ddof = 1) over repetitions; a repetition counts when all combinations of "
+    "weights have run."
 )
-IN_TABLES = "The best of a row in bold, the methods after the double rule among them; – has not run."
+IN_TABLES = "The best of a row is bold, including the methods after the double rule; – means not run."
 
 
 @dataclass(frozen=True)
 class _Sheet:
-    """What every output is drawn from: the cells of one artefact on the sets that have results, and its caption."""
+    """The input of an output: the cells of one artefact on the sets that have results, and its caption."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -62,12 +62,12 @@ def draw(
     names : iterable of str
         Keys of `jella.experiments.paper.ARTEFACTS`.
     results : mapping of key to result, ResultsFile or path
-        Cells that are missing or have failed are shown so. A data set without any result is left out, and named.
+        Missing and failed cells are marked. A data set without any result is left out, and named.
     folder : path
-        Made where it is not there. Tables come as .md, .tex and .csv, figures as .png and .svg; `published.md` has
-        the paper's printed figures beside ours, `claims.md` a verdict on each claim of the paper.
+        Created if it does not exist. Tables are .md, .tex and .csv files, figures .png and .svg; `published.md` has
+        the paper's printed numbers beside ours, `claims.md` a verdict on each claim of the paper.
     plan : ExperimentPlan
-        What was to be run.
+        What was planned.
     view_names : callable
         From the name of a data set to the names of its views.
     note : str, optional
@@ -107,11 +107,11 @@ def draw(
 
 
 def _sheet(name: str, cells: list[Cell], found: Found, folder: Path, plan: ExperimentPlan, made_with: str) -> _Sheet:
-    spans = coverage((cell for cell in cells if cell.setting != "complete"), found)  # which is run once
+    spans = coverage((cell for cell in cells if cell.setting != "complete"), found)  # it runs only once
     there = {dataset for dataset, (_, most, _) in spans.items() if most}
     parts = [f"{dataset} {_span(*span)}" for dataset, span in spans.items() if dataset in there]
     absent = [dataset for dataset in spans if dataset not in there]
-    origin = f"Repetitions there: {', '.join(parts)}." + (f" Not run: {', '.join(absent)}." if absent else "")
+    origin = f"Finished repetitions: {', '.join(parts)}." + (f" Not run: {', '.join(absent)}." if absent else "")
     kept = tuple(cell for cell in cells if cell.dataset in there)
     remark = plan.remark(cell.dataset for cell in kept)
     return _Sheet(name, kept, found, folder, " ".join(filter(None, (origin, remark, made_with))))
@@ -122,7 +122,7 @@ def _span(low: int, high: int, planned: int) -> str:
 
 
 def _environments(environments: Mapping[str, Mapping[str, Any]], note: str) -> str:
-    """The command, and the versions, machines and dates of the results."""
+    """A text with the command, and the versions, machines and dates of the results."""
     command = [f"Command: {note}."] if note else []
     packages = ("jella", "python", "numpy", "scipy", "scikit-learn")
     versions = dict.fromkeys(
@@ -197,7 +197,7 @@ def _missing_view(sheet: _Sheet) -> list[Path]:
     title = "NMI and AdjRI in the missing-view setting; bars are one standard deviation."
     written = []
     for rule, sentence in RULES.items():
-        caption = sheet.caption(title, sentence, COUNTED, "Black, broken lines: not among the paper's methods.")
+        caption = sheet.caption(title, sentence, COUNTED, "Black dashed lines: methods that are not in the paper.")
         stem = sheet.folder / f"{sheet.name}-{rule}"
         written += figures.draw_missing_view(sheet.cells, sheet.found, rule, caption, stem)
     return written
@@ -209,7 +209,7 @@ def _weights(sheet: _Sheet) -> list[Path]:
 
 
 def _views(sheet: _Sheet) -> list[Path]:
-    title = "IML-BDR on every pair of views and on all; bars are one standard deviation."
+    title = "IML-BDR on each pair of views and on all; bars are one standard deviation."
     caption = sheet.caption(title, RULES[BY_LABELS], COUNTED)
     return figures.draw_views(sheet.cells, sheet.found, caption, sheet.folder / sheet.name)
 

@@ -1,4 +1,4 @@
-"""Figures of the paper's experiments, readable in colour, in grey and at half their width."""
+"""Figures of the paper's experiments, readable in colour, in grey and at half width."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Styles = Mapping[str, Mapping[str, Any]]
 
 SCORES = {"nmi": "NMI", "ari": "AdjRI"}
 ALL_VIEWS = "all views"
-# Okabe and Ito's colours, which the colour-blind tell apart, without the yellow that is faint on white; markers and
-# line styles tell the lines apart in grey
+# Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow that is faint on white; in
+# grey, markers and line styles distinguish the lines
 _PAPER = tuple(name for name in MISSING_VIEW_METHODS if name not in BESIDE)
 _COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#999999", "#D55E00")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -50,7 +50,7 @@ _LOOK = {
     "legend.frameon": False,
     "lines.linewidth": 1.8,
     "lines.markersize": 8,
-    "svg.hashsalt": "jella",  # the same results give the same file
+    "svg.hashsalt": "jella",  # so that the same results give the same file
 }
 
 
@@ -64,7 +64,7 @@ def draw_missing_view(cells: Iterable[Cell], found: Found, rule: str, caption: s
         _draw_curves(axes, rows, dict.fromkeys(rows["nmi"], METHOD_STYLES))
         handles = {line.get_label(): line for axis in axes.flat for line in axis.get_legend_handles_labels()[0]}
         named = [handles[name] for name in METHOD_STYLES if name in handles]
-        n_columns = 5 if len(rows["nmi"]) > 2 else 3  # as many names as the width has room for
+        n_columns = 5 if len(rows["nmi"]) > 2 else 3  # as many names as fit into the width
         figure.legend(handles=named, loc="outside upper center", ncols=n_columns, fontsize=13)
     return written
 
@@ -88,7 +88,7 @@ def draw_views(cells: Iterable[Cell], found: Found, caption: str, stem: Path) ->
 
 
 def draw_weights(cells: Iterable[Cell], found: Found, caption: str, stem: Path) -> list[Path]:
-    """NMI of IML-BDR over alpha and gamma: a map a data set, with the numbers in it."""
+    """NMI of IML-BDR over alpha and gamma: one map per data set, with the numbers in it."""
     maps = {place.dataset: by_combination(group, found, "nmi") for place, group in by_place(cells).items()}
     maps = {dataset: grid for dataset, grid in maps.items() if any(one.n for one in grid.values())}
     if not maps:
@@ -103,7 +103,7 @@ def draw_weights(cells: Iterable[Cell], found: Found, caption: str, stem: Path) 
 
 
 def draw_convergence(cells: Iterable[Cell], found: Found, caption: str, stem: Path) -> list[Path]:
-    """The objective by sweep, basic against SOR, and below it what is left to the lowest that a repetition reached."""
+    """The objective by sweep, basic against SOR, and below it the distance to the lowest value of the repetition."""
     planned = list(cells)
     names = titles(planned)
     paths: dict[str, dict[Cell, np.ndarray]] = {}
@@ -140,7 +140,7 @@ def _figure(
         figure.get_layout_engine().set(rect=(0, below / height, 1, 1 - below / height))
         figure.text(0.01, 0.06 / height, text, fontsize=9, color="#444444", va="bottom", parse_math=False)
         figure.savefig(written[0], dpi=150, metadata={"Description": caption, "Software": None})
-        figure.set_layout_engine("none")  # stays as it is, and is not worked out again
+        figure.set_layout_engine("none")  # the layout is fixed and not computed again
         figure.savefig(written[1], metadata={"Description": caption, "Date": None})
 
 
@@ -151,7 +151,7 @@ def _matplotlib() -> Any:
         import matplotlib.ticker
     except ImportError as error:
         raise ImportError(
-            "expected matplotlib for figures, got no such package; do pip install 'jella[plot]'"
+            "expected matplotlib for figures, got no such package; run pip install 'jella[plot]'"
         ) from error
     return matplotlib
 
@@ -173,14 +173,14 @@ def _draw_curves(axes: np.ndarray, rows: Mapping[str, Lines], styles: Mapping[st
         for axis, (dataset, lines) in zip(row, panels.items(), strict=True):
             for position, (name, style) in enumerate(styles[dataset].items()):
                 if name in lines:
-                    shift = 0.0025 * (position - (len(styles[dataset]) - 1) / 2)  # deviations beside one another
+                    shift = 0.0025 * (position - (len(styles[dataset]) - 1) / 2)  # bars next to each other
                     _draw_line(axis, name, lines[name], style, shift)
             axis.set_xticks(sorted({rate for line in lines.values() for rate in line}))
         row[0].set_ylabel(SCORES[score])
     for axis, dataset in zip(axes[0], styles, strict=True):
         axis.set_title(dataset)
     for axis in axes[-1]:
-        axis.set_xlabel("rate of the missing, m")
+        axis.set_xlabel("rate of missing values, m")
 
 
 def _draw_line(axis: Any, name: str, line: Mapping[float, Summary], style: Mapping[str, Any], shift: float) -> None:
@@ -191,7 +191,7 @@ def _draw_line(axis: Any, name: str, line: Mapping[float, Summary], style: Mappi
 
 
 def _draw_map(axis: Any, grid: Mapping[Parameters, Summary], low: float, high: float) -> Any:
-    """Means in cells, NaN cells left white; the ink is light on dark cells."""
+    """Draw means in cells, NaN cells white; the text is light on dark cells."""
     alphas, gammas = (sorted({dict(weights)[name] for weights in grid}) for name in ("alpha", "gamma"))
     means = np.array([[grid[("alpha", a), ("gamma", g)].mean for g in gammas] for a in alphas])
     image = axis.imshow(means, cmap="cividis", vmin=low, vmax=high, origin="lower")
@@ -207,7 +207,7 @@ def _draw_map(axis: Any, grid: Mapping[Parameters, Summary], low: float, high: f
 
 
 def _left_to_lowest(paths: Mapping[Cell, np.ndarray]) -> dict[Cell, np.ndarray]:
-    """Objectives less the lowest of their repetition, relative to it; NaN at the lowest itself, for the log axis."""
+    """Objectives minus the lowest of their repetition, relative to it; NaN at the lowest itself, for the log axis."""
     lowest: dict[int, float] = {}
     for cell, path in paths.items():
         lowest[cell.repetition] = min(lowest.get(cell.repetition, np.inf), path.min())
@@ -216,7 +216,7 @@ def _left_to_lowest(paths: Mapping[Cell, np.ndarray]) -> dict[Cell, np.ndarray]:
 
 
 def _draw_paths(axis: Any, paths: Mapping[Cell, np.ndarray]) -> None:
-    """The first repetition thick and over the others; basic, which is broken, over SOR."""
+    """Draw the first repetition thick and above the others; basic, which is dashed, above SOR."""
     first = min(cell.repetition for cell in paths)
     strategy = {cell: dict(cell.parameters)["solver"] for cell in paths}
     for cell in sorted(paths, key=lambda one: (one.repetition == first, strategy[one] == "basic")):
@@ -229,7 +229,7 @@ def _draw_paths(axis: Any, paths: Mapping[Cell, np.ndarray]) -> None:
 
 
 def _number_log_axes(axis: Any) -> None:
-    """Plain numbers instead of powers of ten; more than one per decade where there are few decades."""
+    """Label with plain numbers instead of powers of ten; more than one per decade if there are few decades."""
     ticker = _matplotlib().ticker
     low, high = axis.get_ylim()
     for side, steps in ((axis.xaxis, (1,)), (axis.yaxis, (1, 2, 3, 4, 6) if high < 50 * low else (1,))):

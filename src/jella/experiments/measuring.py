@@ -1,4 +1,4 @@
-"""What a piece of work took, and where it ran."""
+"""Time and memory of a computation, and where it ran."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from jella.estimators.on_device import Device
 
 
 def forget_peak_memory() -> None:
-    """Linux can start the peak anew; elsewhere the peak is that of the process so far."""
+    """Reset the peak memory, if the system is Linux; on others the peak is that of the process so far."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory() -> int:
-    """Most memory held since the peak was forgotten, in bytes."""
+    """Peak memory since the last reset, in bytes."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
@@ -35,7 +35,7 @@ def peak_memory() -> int:
 
 
 def describe_environment(device: Device | None = None) -> dict[str, Any]:
-    """Versions and machine, with its device where one is used, and an id by which results name them."""
+    """Versions and machine, with its device if one is used, and an id by which results refer to them."""
     import scipy
     import sklearn
 

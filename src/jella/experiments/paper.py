@@ -10,12 +10,14 @@ from typing import Any
 from jella.experiments.cell import Cell
 from jella.experiments.contenders import CONTENDERS, Contender, Parameters
 
-BESIDE = ("KNNImputer + spectral", "SparseBDR")  # not in the paper, and shown beside its methods
+BESIDE = ("KNNImputer + spectral", "SparseBDR")  # not in the paper, but shown beside its methods
 MISSING_VIEW_METHODS = ("PVC", "MIC", "MVL-IV", "IMG", "DAIMC", "iRMKMC", "IML-BDR", *BESIDE)
 INCOMPLETE_VIEW_METHODS = ("PVC", "MVL-IV", "IMG", "DAIMC", "IML-BDR", *BESIDE)
 COMPLETION_METHODS = ("RPCA + RAMC", "RRMC + RAMC", "IML-BDR", *BESIDE)
-STUDY_RATE = 0.2  # of the paper's study of the weights; it names none for the objective curves, which have it too
-STUDY_SWEEPS = 2000  # at most, in the objective curves: both strategies should reach the tolerance
+STUDY_RATE = (
+    0.2  # rate of the paper's study of the weights; the paper names none for the objective curves, so they use it too
+)
+STUDY_SWEEPS = 2000  # most sweeps in the objective curves: both strategies should reach the tolerance
 STUDY_WEIGHTS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 
 
@@ -29,12 +31,12 @@ class ExperimentPlan:
         Data sets of the two settings.
     rates : tuple of float
     repetitions : int
-        Draws of holes on sets that are not large.
+        Draws of missing values on sets that are not large.
     large : tuple of str
-        Sets on which there are half as many repetitions, and methods of the order n² run with one combination of
+        Sets with half as many repetitions, on which methods of the order n² run with one combination of
         weights, one repetition and three rates.
     whole_grid : bool
-        Every combination of weights of the paper's grids; else the default and the one in the middle.
+        All combinations of weights of the paper's grids; otherwise the default and the one in the middle.
     """
 
     missing_view: tuple[str, ...] = ("MSRC-v1", "Yale", "Corel5k")
@@ -45,7 +47,7 @@ class ExperimentPlan:
     whole_grid: bool = True
 
     def only(self, found: Iterable[str]) -> ExperimentPlan:
-        """The plan on the data sets that were found."""
+        """The plan for the data sets that were found."""
         there = set(found)
         return replace(
             self,
@@ -77,15 +79,15 @@ class ExperimentPlan:
         return [(repetition, rate) for repetition in range(-(-self.repetitions // 2)) for rate in rates]
 
     def remark(self, datasets: Iterable[str]) -> str:
-        """How the runs of some data sets fall short of those on the others; nothing where they do not."""
+        """A sentence on data sets with fewer runs than the others; an empty text if there are none."""
         large = [dataset for dataset in dict.fromkeys(datasets) if dataset in self.large]
         if not large:
             return ""
         quadratic = ", ".join(name for name, contender in CONTENDERS.items() if contender.quadratic)
         return (
             f"On {' and '.join(large)} methods of the order n² ({quadratic}) run at their default weights, once and at "
-            f"{len(_few(self.rates))} rates, so that weights by labels favour the others, which run half as often as "
-            "on small sets."
+            f"{len(_few(self.rates))} rates, so that weights by labels favour the other methods, which have half as "
+            "many runs as on small sets."
         )
 
 
@@ -105,12 +107,12 @@ QUICK = ExperimentPlan(
 
 
 def on_digits(plan: ExperimentPlan) -> ExperimentPlan:
-    """The plan on digits that come with scikit-learn."""
+    """The plan for the digits that come with scikit-learn."""
     return replace(plan, missing_view=("digits-150",), incomplete_view=("digits-150",))
 
 
 def of_method(plan: ExperimentPlan, dataset: str, setting: str, method: str, rates: Sequence[float]) -> Iterator[Cell]:
-    """Every combination of a method's weights with its label-free error, on every draw of holes."""
+    """Cells for each combination of a method's weights and its label-free error, on each draw of missing values."""
     contender = CONTENDERS[method]
     chosen = plan.combinations(contender)
     if dataset in plan.large and contender.quadratic:
@@ -124,7 +126,7 @@ def of_method(plan: ExperimentPlan, dataset: str, setting: str, method: str, rat
 
 
 def comparison(plan: ExperimentPlan, setting: str) -> Iterator[Cell]:
-    """Tables of NMI and AdjRI (incomplete-view), and the curves of the missing-view setting."""
+    """Cells of the tables of NMI and AdjRI (incomplete-view), and of the curves of the missing-view setting."""
     whole = setting == "missing-view"
     for dataset in plan.missing_view if whole else plan.incomplete_view:
         for method in MISSING_VIEW_METHODS if whole else INCOMPLETE_VIEW_METHODS:
@@ -132,7 +134,7 @@ def comparison(plan: ExperimentPlan, setting: str) -> Iterator[Cell]:
 
 
 def completion(plan: ExperimentPlan) -> Iterator[Cell]:
-    """RMSE and clusters of completion methods against IML-BDR, complete data among the rates."""
+    """Cells with RMSE and clusters of completion methods against IML-BDR; complete data is one of the rates."""
     for dataset in plan.incomplete_view:
         for method in COMPLETION_METHODS:
             yield from of_method(plan, dataset, "incomplete-view", method, plan.rates)
@@ -141,7 +143,7 @@ def completion(plan: ExperimentPlan) -> Iterator[Cell]:
 
 
 def weights_study(plan: ExperimentPlan) -> Iterator[Cell]:
-    """IML-BDR over five values each of alpha and gamma."""
+    """Cells of IML-BDR over five values each of alpha and gamma."""
     values = STUDY_WEIGHTS if plan.whole_grid else STUDY_WEIGHTS[::2]
     for dataset in plan.missing_view:
         if dataset not in plan.large:
@@ -153,7 +155,7 @@ def weights_study(plan: ExperimentPlan) -> Iterator[Cell]:
 
 
 def views_study(plan: ExperimentPlan, view_names: Callable[[str], Sequence[str]]) -> Iterator[Cell]:
-    """IML-BDR on every pair of views beside all views, where there are three."""
+    """Cells of IML-BDR on each pair of views and on all views, if there are three."""
     for dataset, setting in plan.settings():
         names = view_names(dataset)
         if dataset in plan.large or len(names) != 3:
@@ -166,7 +168,7 @@ def views_study(plan: ExperimentPlan, view_names: Callable[[str], Sequence[str]]
 
 
 def convergence(plan: ExperimentPlan) -> Iterator[Cell]:
-    """The objective of IML-BDR sweep by sweep, basic against SOR."""
+    """Cells with the objective of IML-BDR sweep by sweep, basic against SOR."""
     for dataset, setting in plan.settings():
         if dataset not in plan.large:
             for repetition in range(plan.repetitions):
@@ -188,6 +190,6 @@ ARTEFACTS: dict[str, Callable[[ExperimentPlan, Any], Iterator[Cell]]] = {
 
 
 def cells_of(names: Iterable[str], plan: ExperimentPlan, view_names: Callable[[str], Sequence[str]]) -> list[Cell]:
-    """All cells of some artefacts, each once, repetition by repetition, so that what is finished is of use early."""
+    """All cells of some artefacts, each once, repetition by repetition, so that early results are useful."""
     found = dict.fromkeys(cell for name in names for cell in ARTEFACTS[name](plan, view_names))
     return sorted(found, key=lambda cell: (cell.dataset in plan.large, cell.repetition))

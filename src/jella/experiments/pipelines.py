@@ -1,4 +1,4 @@
-"""Pipelines of others as estimators: complete the data first, cluster what came out."""
+"""Pipelines as estimators: complete the data first, then cluster them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def all_features(views: dict[str, Any]) -> np.ndarray:
 
 
 class CompleteThenCluster(BaseEstimator):
-    """Complete with one estimator and cluster the completed views with another; complete data skip the first."""
+    """Complete with one estimator and cluster the completed views with another; complete data skip the first step."""
 
     def __init__(self, completion: Any, clusterer: Any) -> None:
         self.completion = completion
@@ -34,17 +34,17 @@ class CompleteThenCluster(BaseEstimator):
 
 
 class NeighbourImputer(BaseEstimator):
-    """scikit-learn's KNNImputer over all features together, standardised if so asked."""
+    """scikit-learn's KNNImputer over all features together, optionally standardised."""
 
     def __init__(self, scale: str) -> None:
         self.scale = scale
 
     def fit(self, views: dict[str, Any]) -> NeighbourImputer:
-        """Nothing to learn before the data are completed."""
+        """Do nothing: the imputer learns from the data that it completes."""
         return self
 
     def complete(self, views: dict[str, Any]) -> dict[str, Any]:
-        """Missing values from the nearest rows that have them."""
+        """The views with missing values imputed from the nearest rows that have them."""
         from sklearn.impute import KNNImputer
         from sklearn.preprocessing import StandardScaler
 

@@ -1,4 +1,4 @@
-"""The paper's protocol: unit samples, holes, k-means twenty times, NMI, adjusted Rand index and RMSE."""
+"""The paper's protocol: unit samples, missing values, k-means twenty times, NMI, adjusted Rand index and RMSE."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ N_KMEANS = 20
 
 
 def compute_cell(cell: Cell, views: Mapping[str, Any], labels: Any, device: Device | None = None) -> dict[str, Any]:
-    """What the cell asks for.
+    """The result of a cell.
 
     Parameters
     ----------
@@ -29,14 +29,14 @@ def compute_cell(cell: Cell, views: Mapping[str, Any], labels: Any, device: Devi
     views : mapping of name to complete arrays (n, d_v)
     labels : array (n,)
     device : Device, optional
-        Where to fit, if the method runs on devices.
+        The device of the fit, if the method can run on devices.
 
     Returns
     -------
     dict
-        For 'cluster' nmi, ari, n_iter and, where the method completes, rmse (missing entries) and rmse_all (all); for
-        'hold-out' error; for 'converge' objective (one value per sweep), n_iter, stopped_by, fit_seconds. Beside
-        them device, the hardware, for a fit on one.
+        For 'cluster' nmi, ari, n_iter and, if the method completes, rmse (missing entries) and rmse_all (all); for
+        'hold-out' error; for 'converge' objective (one value per sweep), n_iter, stopped_by, fit_seconds. Also
+        device, the name of the hardware, if there is one.
     """
     contender = CONTENDERS[cell.method]
     chosen = {name: views[name] for name in (cell.views or views)}
@@ -61,14 +61,14 @@ def compute_cell(cell: Cell, views: Mapping[str, Any], labels: Any, device: Devi
     out = scores(model, contender, labels, cell.seed) | where
     if cell.rate > 0 and hasattr(model, "complete"):
         completed = model.complete(holed)
-        if raw:  # errors are those at unit samples for every method
+        if raw:  # errors are those at unit samples for all methods
             true, completed = scaled_samples(true, norms), scaled_samples(completed, norms)
         out |= _errors(true, completed, holed)
     return out
 
 
 def scores(model: Any, contender: Contender, labels: Any, seed: int) -> dict[str, Any]:
-    """Agreement of the clusters with the truth; of k-means, the mean over 20 single starts."""
+    """Agreement of the clusters with the truth; for k-means, the mean over 20 single starts."""
     truth = np.asarray(labels)
     found = [np.asarray(model.labels_)]
     if contender.kmeans:
@@ -83,7 +83,7 @@ def scores(model: Any, contender: Contender, labels: Any, seed: int) -> dict[str
 
 
 def norms_per_view(views: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Norm of every sample in every view, (n,); 1 for empty samples."""
+    """Norm of each sample in each view, (n,); 1 for empty samples."""
     norms = {}
     for name, X in views.items():
         squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.sum(np.square(X), axis=1)
@@ -93,7 +93,7 @@ def norms_per_view(views: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def scaled_samples(views: Mapping[str, Any], norms: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Every sample divided by its norm."""
+    """The views with each sample divided by its norm."""
     return {
         name: sparse.csr_array(sparse.diags_array(1.0 / norms[name]) @ X)
         if sparse.issparse(X)
@@ -103,7 +103,7 @@ def scaled_samples(views: Mapping[str, Any], norms: Mapping[str, np.ndarray]) ->
 
 
 def _errors(true: dict[str, Any], completed: dict[str, Any], holed: dict[str, Any]) -> dict[str, float]:
-    """RMSE over the entries that were missing, and over all."""
+    """RMSE over the missing entries, and over all entries."""
     missing = {name: np.isnan(_dense(X)) for name, X in holed.items()}
     return {"rmse": rmse(true, completed, missing=missing), "rmse_all": rmse(true, completed)}
 

@@ -1,4 +1,4 @@
-"""The figures that the paper prints, and a page that has ours beside them."""
+"""The numbers that the paper prints, and a page with ours beside them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Printed(NamedTuple):
 
 
 REMARKS = {
-    "Caltech7": "our features of Caltech7 were extracted anew from the images, so the figures are not comparable cell "
+    "Caltech7": "our features of Caltech7 were extracted again from the images, so the numbers are not comparable cell "
     "by cell",
-    "PIE": "our PIE has 2856 images of the paper's 11554, with features extracted anew",
-    "Trecvid": "the Trecvid set could not be had, so it has no figures of ours",
+    "PIE": "our PIE has 2856 of the paper's 11554 images, with features extracted again",
+    "Trecvid": "the Trecvid set was not available, so we have no numbers for it",
 }
 SCORE_OF_TABLE = {"table-nmi": "nmi", "table-adjri": "ari"}
 
@@ -92,7 +92,7 @@ SOR = {
 
 
 def _read(text: str, columns: Iterable[tuple[str, str]]) -> dict[tuple[str, float, str, str], Printed]:
-    """Figures by data set, m, method and score."""
+    """Numbers by data set, m, method and score."""
     heads, figures = list(columns), {}
     for line in text.split("\n")[1:-1]:
         dataset, rate, *cells = line.split()
@@ -114,7 +114,7 @@ PRINTED = (
 
 
 def published_page(planned: Mapping[str, Sequence[Cell]], found: Found) -> str:
-    """Markdown with ours / theirs, where the paper prints figures of data sets that we have run; empty elsewhere.
+    """Markdown with our numbers / the paper's, for data sets that we have run; empty if there are none.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def published_page(planned: Mapping[str, Sequence[Cell]], found: Found) -> str:
     if not any(sections):
         return ""
     remarks = "; ".join(REMARKS.values())
-    intro = f"Every figure is ours / the paper's. {RULES[BY_LABELS]} Not like with like: {remarks}."
-    return "\n".join(["# Beside the paper's printed figures", "", intro, "", *filter(None, sections)])
+    intro = f"Each entry is our number / the paper's. {RULES[BY_LABELS]} Not directly comparable: {remarks}."
+    return "\n".join(["# Beside the paper's printed numbers", "", intro, "", *filter(None, sections)])
 
 
 def _clusters(cells: Sequence[Cell], found: Found, score: str) -> str:
@@ -147,7 +147,7 @@ def _completion(cells: Sequence[Cell], found: Found) -> str:
 
 
 def _pairs(title: str, columns: list[tuple[str, str]], ours: Mapping[str, Mapping[Place, Summary]]) -> str:
-    """A table of ours / theirs; nothing where no data set of the paper's table has run."""
+    """A table of our numbers / the paper's; an empty text if no data set of the paper's table has run."""
     places = {place for there in ours.values() for place, summary in there.items() if summary.n}
     spots = sorted({(place.dataset, place.rate, place.setting) for place in places})
     rows = []
@@ -186,7 +186,7 @@ def _sor(cells: Sequence[Cell], found: Found) -> str:
         for (dataset, strategy), (took, n) in SOR.items()
         if (dataset, strategy) in seconds and seconds[dataset, strategy].n
     ]
-    title = "## Basic and SOR\n\nSeconds are of other machines; ours are at default weights."
+    title = "## Basic and SOR\n\nSeconds are from different machines; ours are at default weights."
     return (
         ResultTable(title, ("Datasets", "strategy"), (Column("seconds"), Column("sweeps")), tuple(rows)).markdown()
         if rows

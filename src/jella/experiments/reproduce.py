@@ -32,25 +32,25 @@ def reproduce(
     Parameters
     ----------
     names : iterable of str, default=('all',)
-        What to make: keys of `jella.experiments.ARTEFACTS`, or 'all'.
+        What to compute: keys of `jella.experiments.ARTEFACTS`, or 'all'.
     folder : path, default='reproduced'
-        Where the outputs go, with `results.jsonl`: every result so far. A run that was stopped goes on from there.
+        Where to write the outputs and `results.jsonl`, all results so far. A run that was stopped continues from them.
     data : path, optional
-        Folder with the data sets; the environment variable JELLA_DATA by default. Without any, the digits that come
-        with scikit-learn stand in for them.
+        Folder with the data sets; the environment variable JELLA_DATA by default. If none is found, the digits that
+        come with scikit-learn are used.
     sets : iterable of str, optional
         Only these data sets.
     quick : bool, default=False
         Small sets, two repetitions, two rates, two combinations of weights.
     compute : bool, default=True
-        False draws from what the folder has.
+        False draws from the results in the folder.
     n_jobs : int, default=1
-        Cells at a time.
-    device : jella.on_device.Device, optional
-        Where methods that run on devices are fitted; the others stay on the host.
+        Number of cells at a time.
+    device : jella.estimators.on_device.Device, optional
+        The device for methods that can run on one; the others are fitted on the host.
     progress : bool, default=True
     note : str, optional
-        How this was called, for the captions.
+        The command, for the captions.
 
     Returns
     -------
@@ -73,15 +73,15 @@ def reproduce(
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What was run on what, and written where.
+    """What was run on which data, and the files written.
 
     Attributes
     ----------
     plan : ExperimentPlan
     missing : dict of name to str
-        Data sets of the paper that are not there, and why.
+        Data sets of the paper that were not found, and why.
     notes : tuple of str
-        What differs between the data sets that are there and the paper's.
+        What differs between the data sets that were found and the paper's.
     written : tuple of paths
     """
 
@@ -94,9 +94,9 @@ class Reproduced:
 def look_for(
     plan: ExperimentPlan, data: str | os.PathLike[str] | None, sets: Iterable[str] | None = None
 ) -> Reproduced:
-    """The plan on the data sets that are there; on the digits of scikit-learn where none is.
+    """The plan for the data sets that are found; for the digits of scikit-learn if none is.
 
-    All sets of the paper are looked for, also those that the plan leaves out.
+    All sets of the paper are searched for, also those that the plan leaves out.
     """
     from jella.datasets import load
     from jella.io import DataError

@@ -1,4 +1,4 @@
-"""One file of results: one line of JSON per finished cell, written at once, read back whole."""
+"""A file of results: one line of JSON per finished cell, written at once."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from jella.experiments.cell import Cell
 
-#: what differs from run to run without the result being another
+#: values that differ from run to run although the result is the same
 MEASURED = ("seconds", "cpu_seconds", "peak_mib", "environment", "fit_seconds", "device")
 
 
 class ResultsFile:
-    """Results by cell, and the environments in which they were computed.
+    """A file with results by cell, and the environments in which they were computed.
 
     A line is {"environment": id, ...} for a machine with its versions, or a cell with its scores and the id of its
     environment. A line that a killed run left unfinished is dropped at the next append.
@@ -23,20 +23,20 @@ class ResultsFile:
     Parameters
     ----------
     path : path-like
-        Made at the first append.
+        Created at the first append.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Every finished line."""
+        """All finished lines."""
         if self.path.exists():
             for line in self.path.read_text(encoding="utf-8").split("\n")[:-1]:
                 yield json.loads(line)
 
     def results(self) -> dict[str, dict[str, Any]]:
-        """The results by the key of their cell, the last where a cell has several."""
+        """The results by the key of their cell; the last one if a cell has several."""
         return {Cell.from_dict(record).key: record for record in self.records() if "dataset" in record}
 
     def environments(self) -> dict[str, dict[str, Any]]:
@@ -44,7 +44,7 @@ class ResultsFile:
         return {record["environment"]: record for record in self.records() if "dataset" not in record}
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a line; on the disk when this returns."""
+        """Add a line; it is on the disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as file:
             _drop_unfinished_line(file)
@@ -53,7 +53,7 @@ class ResultsFile:
             os.fsync(file.fileno())
 
     def tidy(self) -> None:
-        """Sort the lines by cell, so that the order in which cells were finished does not show; replaced at once."""
+        """Sort the lines by cell, so that the file does not depend on the order in which cells were finished."""
         if not self.path.exists():
             return
         results = self.results()
@@ -76,5 +76,5 @@ def _drop_unfinished_line(file: Any) -> None:
 
 
 def content(record: dict[str, Any]) -> dict[str, Any]:
-    """A result without what differs from run to run."""
+    """A result without the values that differ from run to run."""
     return {name: value for name, value in record.items() if name not in MEASURED}

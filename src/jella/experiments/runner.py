@@ -1,4 +1,4 @@
-"""Run the cells that a results file lacks, in parallel, every one written as it ends."""
+"""Run the cells that a results file lacks, in parallel; each is written when it ends."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def run(
     device: Device | None = None,
     progress: bool = True,
 ) -> dict[str, dict[str, Any]]:
-    """Compute what is not there yet, and return all results of the cells.
+    """Compute the cells that the file lacks, and return the results of all cells.
 
     Parameters
     ----------
     cells : iterable of Cell
         A grid; its order is the order of the work.
     results : path
-        A file of results, made or gone on with. Every finished cell is appended at once, failures with their message;
-        a cell that the file has is not computed again, unless it failed.
+        A file of results, new or existing. Each finished cell is appended at once, failures with their message;
+        a cell in the file is not computed again, unless it failed.
     load : callable name -> (views, labels), optional
-        Where data sets come from; `jella.datasets.load` by default.
+        Loads a data set; by default `jella.datasets.load`.
     n_jobs : int, default=1
-        Cells at a time, as in joblib.
-    device : jella.on_device.Device, optional
-        Where methods that run on devices are fitted; their results name it. The others stay on the host.
+        Number of cells at a time, as in joblib.
+    device : jella.estimators.on_device.Device, optional
+        The device for methods that can run on one; their results name it. The others are fitted on the host.
     progress : bool, default=True
-        Say on standard error what is done and how long the rest may take.
+        Print on standard error what is done and how long the rest may take.
 
     Returns
     -------
@@ -98,15 +98,15 @@ def load_dataset(name: str, folder: str | None = None) -> tuple[Mapping[str, Any
 
 
 def measure(cell: Cell, load: Load, device: Device | None = None) -> dict[str, Any]:
-    """The cell's result, or why it failed, with what it took."""
+    """The result of a cell, or why it failed, with its time and memory."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # hundreds of fits would each say that they stopped at max_iter
+        warnings.simplefilter("ignore")  # hundreds of fits would each warn that they stopped at max_iter
         forget_peak_memory()
         started, cpu = time.perf_counter(), time.process_time()
         try:
             views, labels = load(cell.dataset)
             found = compute_cell(cell, views, labels, device)
-        except Exception as error:  # a failure is a result, and shown
+        except Exception as error:  # a failure is a result too, and is shown
             found = {"failed": f"{type(error).__name__}: {error}"}
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
     took = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mib": peak_memory() / 2**20}
@@ -114,7 +114,7 @@ def measure(cell: Cell, load: Load, device: Device | None = None) -> dict[str, A
 
 
 def _rounded(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Six digits are more than any score or time means; files stay small."""
+    """Numbers rounded to six digits, which is enough for scores and times and keeps files small."""
 
     def short(value: Any) -> Any:
         if isinstance(value, list):

@@ -16,17 +16,17 @@ Found = Mapping[Cell, Mapping[str, Any]]
 
 BY_LABELS, LABEL_FREE = "by-labels", "label-free"
 RULES = {
-    BY_LABELS: "Weights by labels, the paper's rule: for every data set, rate, method and score, the combination with "
+    BY_LABELS: "Weights by labels, the paper's rule: for each data set, rate, method and score, the combination with "
     "the best mean of that score.",
-    LABEL_FREE: "Weights without labels: in every repetition, the combination with the lowest error on held-out "
-    "values; the default combination where a method has no such error.",
+    LABEL_FREE: "Weights without labels: in each repetition, the combination with the lowest error on held-out "
+    "values; the default combination if a method has no such error.",
 }
 LOWER_IS_BETTER = ("rmse", "rmse_all")
 STRATEGIES = {"basic": "basic", "sor": "basic + SOR"}
 
 
 class Place(NamedTuple):
-    """What a figure of a table is about: all its repetitions and weights go into it."""
+    """What a number in a table describes; it combines all repetitions and weights."""
 
     dataset: str
     setting: str
@@ -42,9 +42,9 @@ class Summary:
     Parameters
     ----------
     values : tuple of float
-        One for each repetition that ran.
+        One per repetition that ran.
     failures : tuple of str
-        The message of each that did not.
+        The messages of those that failed.
 
     Examples
     --------
@@ -58,17 +58,17 @@ class Summary:
 
     @property
     def n(self) -> int:
-        """Repetitions that ran."""
+        """Number of repetitions that ran."""
         return len(self.values)
 
     @property
     def mean(self) -> float:
-        """Mean over repetitions; NaN where none ran."""
+        """Mean over repetitions; NaN if none ran."""
         return fmean(self.values) if self.values else math.nan
 
     @property
     def std(self) -> float:
-        """Sample standard deviation (ddof = 1); NaN below two repetitions."""
+        """Sample standard deviation (ddof = 1); NaN for fewer than two repetitions."""
         return stdev(self.values) if self.n > 1 else math.nan
 
 
@@ -90,27 +90,27 @@ def by_place(cells: Iterable[Cell]) -> dict[Place, list[Cell]]:
 
 
 def titles(places: Iterable[Cell | Place]) -> dict[tuple[str, str], str]:
-    """A name for every data set and setting: that of the set, with the setting where the set is there in several."""
+    """A name for each data set and setting: that of the set, with the setting if the set has several."""
     pairs = dict.fromkeys((place.dataset, place.setting) for place in places)
     often = Counter(dataset for dataset, _ in pairs)
     return {pair: pair[0] if often[pair[0]] == 1 else ", ".join(pair) for pair in pairs}
 
 
 def summaries(cells: Iterable[Cell], found: Found, score: str, rule: str) -> dict[Place, Summary]:
-    """The score of every place by one rule."""
+    """The score of each place by one rule."""
     return {place: summary_of(group, found, score, rule) for place, group in by_place(cells).items()}
 
 
 def summary_of(cells: Iterable[Cell], found: Found, score: str, rule: str) -> Summary:
     """The score of one place.
 
-    A repetition counts once all of its combinations of weights are there, finished or failed, so that a half-finished
-    run does not choose among fewer.
+    A repetition counts when all its combinations of weights have finished or failed, so that an incomplete
+    run does not choose among fewer combinations.
 
     Parameters
     ----------
     cells : iterable of Cell
-        All that were planned for the place.
+        All cells that were planned for the place.
     found : mapping of Cell to result
     score : str
         Name of a value of the results.
@@ -133,7 +133,7 @@ def summary_of(cells: Iterable[Cell], found: Found, score: str, rule: str) -> Su
 
 
 def by_combination(cells: Iterable[Cell], found: Found, score: str) -> dict[Parameters, Summary]:
-    """The score of every combination of weights, over the repetitions in which all combinations are there."""
+    """The score of each combination of weights, over the repetitions in which all combinations have run."""
     planned = list(cells)
     records: dict[Parameters, list[Mapping[str, Any]]] = {cell.parameters: [] for cell in planned}
     for group in _finished(planned, found):
@@ -143,7 +143,7 @@ def by_combination(cells: Iterable[Cell], found: Found, score: str) -> dict[Para
 
 
 def coverage(cells: Iterable[Cell], found: Found) -> dict[str, tuple[int, int, int]]:
-    """For every data set the fewest and the most repetitions that are there, over its places, and those planned."""
+    """For each data set the fewest and the most finished repetitions, over its places, and the planned number."""
     spans: dict[str, tuple[int, int, int]] = {}
     for place, group in by_place(cells).items():
         done, planned = len(_finished(group, found)), len({cell.repetition for cell in group})
@@ -153,7 +153,7 @@ def coverage(cells: Iterable[Cell], found: Found) -> dict[str, tuple[int, int, i
 
 
 def strategies(cells: Iterable[Cell], found: Found, score: str) -> dict[tuple[str, str], Summary]:
-    """A score of the 'converge' cells by data set and strategy."""
+    """A score of the 'converge' cells, by data set and strategy."""
     groups = by_place(cells)
     names = titles(groups)
     return {
@@ -164,7 +164,7 @@ def strategies(cells: Iterable[Cell], found: Found, score: str) -> dict[tuple[st
 
 
 def sweeps_to_same(cells: Sequence[Cell], found: Found) -> dict[tuple[str, str], Summary]:
-    """Sweeps that each strategy needs to come as low as the worse of the two ends; the stopping rule plays no part."""
+    """Sweeps that each strategy needs to reach the higher of the two final objectives, whatever the stopping rule."""
     names = titles(cells)
     paths: dict[tuple[str, int], dict[str, list[float]]] = {}
     for cell in cells:
@@ -182,7 +182,7 @@ def sweeps_to_same(cells: Sequence[Cell], found: Found) -> dict[tuple[str, str],
 
 
 def _finished(cells: list[Cell], found: Found) -> list[list[Cell]]:
-    """Cells of every repetition that lacks none of its cells."""
+    """The cells of each repetition in which no cell is missing."""
     groups: dict[int, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.repetition, []).append(cell)
@@ -190,7 +190,7 @@ def _finished(cells: list[Cell], found: Found) -> list[list[Cell]]:
 
 
 def _without_labels(group: list[Cell], found: Found) -> Cell:
-    """The run with the lowest held-out error in one repetition; the first run where no error is known."""
+    """The run with the lowest held-out error in one repetition; the first run if no error is known."""
     runs = [cell for cell in group if cell.task != "hold-out"]
     errors = {cell.parameters: found[cell].get("error", math.nan) for cell in group if cell.task == "hold-out"}
     known = [cell for cell in runs if math.isfinite(errors.get(cell.parameters, math.nan))]
@@ -206,7 +206,7 @@ def _summary(records: Iterable[Mapping[str, Any]], score: str) -> Summary:
 
 
 def _outcome(record: Mapping[str, Any], score: str) -> float | str | None:
-    """A value (of a path its last), or why there is none; None where the task does not give the score."""
+    """A value (the last one of a path), or why there is none; None if the task does not compute the score."""
     if "failed" in record:
         return str(record["failed"])
     if score not in record:

@@ -1,4 +1,4 @@
-"""Tables of the paper's layout as Markdown, LaTeX and CSV."""
+"""Tables in the paper's layout as Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from jella.experiments.summary import (
 HEADS = {"nmi": "NMI ↑", "ari": "AdjRI ↑", "rmse": "RMSE ↓", "rmse_all": "RMSE, all entries ↓"}
 DIGITS = {"nmi": 3, "ari": 3, "rmse": 4, "rmse_all": 4}
 ABSENT = "–"
-FITTING_COLUMNS = 9  # on a page, without being made smaller
+FITTING_COLUMNS = 9  # columns that fit on a page without scaling
 Measured = tuple[Place, str, str, Summary]
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
@@ -44,7 +44,7 @@ _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 @dataclass(frozen=True)
 class TableEntry:
-    """A figure with what stands in brackets, or the short reason why there is none; `note` becomes a footnote."""
+    """A number with a text in brackets, or the short reason why there is none; `note` becomes a footnote."""
 
     figure: str
     bracket: str = ""
@@ -54,7 +54,7 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class Column:
-    """A head, perhaps under one that spans several columns; `ruled` sets the column off from those before it."""
+    """A head, perhaps under one that spans several columns; `ruled` draws a line before the column."""
 
     head: str
     over: str = ""
@@ -63,7 +63,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """What a table says, before it is Markdown or LaTeX.
+    """The content of a table, independent of Markdown or LaTeX.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ResultTable:
         Heads of the columns that name the rows.
     columns : tuple of Column
     rows : tuple of (names, entries)
-        As many names as `corner` has, as many entries as there are columns.
+        One name per entry of `corner`, one entry per column.
 
     Examples
     --------
@@ -89,11 +89,11 @@ class ResultTable:
 
     @property
     def notes(self) -> list[str]:
-        """Footnotes, numbered by their order from 1."""
+        """Footnotes, numbered from 1 in order."""
         return list(dict.fromkeys(entry.note for _, entries in self.rows for entry in entries if entry.note))
 
     def markdown(self) -> str:
-        """Caption, table and footnotes."""
+        """Markdown with caption, table and footnotes."""
         notes = self.notes
 
         def line(names: Iterable[str], entries: Iterable[str]) -> list[str]:
@@ -111,7 +111,7 @@ class ResultTable:
         return "\n".join(lines) + "\n"
 
     def latex(self) -> str:
-        """A float with a plain tabular; needs the packages multirow and, where it is wide, graphicx."""
+        """LaTeX: a float with a plain tabular; it needs the packages multirow and, if it is wide, graphicx."""
         spec = "|" + "c|" * len(self.corner) + "".join(f"c{bar}" for bar in self._bars())
         body = [f"\\begin{{tabular}}{{{spec}}}", "\\hline", *self._latex_heads(), *self._latex_rows(), "\\end{tabular}"]
         wide = len(self.columns) > FITTING_COLUMNS
@@ -125,7 +125,7 @@ class ResultTable:
         return "\n".join([*head, *body, *notes, "\\end{table*}"]) + "\n"
 
     def _bars(self) -> list[str]:
-        """The rule to the right of every column: in LaTeX a rule belongs to the column before it."""
+        """The rule to the right of each column: in LaTeX a rule belongs to the column before it."""
         return ["||" if after.ruled else "|" for after in (*self.columns[1:], Column(""))]
 
     def _latex_heads(self) -> list[str]:
@@ -175,19 +175,19 @@ def markdown_grid(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Text that LaTeX prints as it is.
+    r"""Text with escapes, so that LaTeX prints it unchanged.
 
     Examples
     --------
     >>> print(escape_latex("50 % of a_b, --draw"))
     50 \% of a\_b, -{}-draw
     """
-    pieces = text.split("--")  # which would be printed as one dash
+    pieces = text.split("--")  # two hyphens would be printed as one dash
     return "-{}-".join("".join(_LATEX.get(character, character) for character in piece) for piece in pieces)
 
 
 def long_csv(measured: Iterable[Measured]) -> str:
-    """One line per figure, for programs; empty where there is none."""
+    """CSV with one line per number, for programs; empty if there is none."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("dataset", "m", "method", "rule", "score", "mean", "std", "n"))
@@ -198,7 +198,7 @@ def long_csv(measured: Iterable[Measured]) -> str:
 
 
 def entry_of(summary: Summary, digits: int) -> TableEntry:
-    """Mean and deviation, or the kind of failure, with the messages as a note."""
+    """An entry with mean and deviation, or the kind of failure, with the messages as a note."""
     messages = "; ".join(dict.fromkeys(" ".join(message.split()) for message in summary.failures))
     if not summary.n:
         return (
@@ -212,7 +212,7 @@ def entry_of(summary: Summary, digits: int) -> TableEntry:
 
 
 def compared(summaries_: Sequence[Summary], score: str) -> list[TableEntry]:
-    """Entries of one score in a row, the best marked; figures that print alike are equally good."""
+    """Entries of one score in a row, the best marked; numbers that print the same are equally good."""
     entries = [entry_of(summary, DIGITS[score]) for summary in summaries_]
     there = [float(entry.figure) for entry, one in zip(entries, summaries_, strict=True) if one.n]
     best = (min if score in LOWER_IS_BETTER else max)(there, default=None)
@@ -223,7 +223,7 @@ def compared(summaries_: Sequence[Summary], score: str) -> list[TableEntry]:
 
 
 def comparison_table(cells: Iterable[Cell], found: Found, score: str, rule: str, caption: str) -> ResultTable:
-    """Data sets and rates down, the methods of the incomplete-view setting across."""
+    """The table with data sets and rates in rows, the methods of the incomplete-view setting in columns."""
     there = summaries(cells, found, score, rule)
     columns = tuple(Column(name, ruled=name == BESIDE[0]) for name in INCOMPLETE_VIEW_METHODS)
     rows = []
@@ -234,7 +234,7 @@ def comparison_table(cells: Iterable[Cell], found: Found, score: str, rule: str,
 
 
 def completion_table(cells: Iterable[Cell], found: Found, rule: str, caption: str) -> ResultTable:
-    """RMSE, NMI and AdjRI of the completion methods, IML-BDR and the others."""
+    """The table with RMSE, NMI and AdjRI of the completion methods, IML-BDR and the others."""
     scores, cells = ("rmse", "nmi", "ari"), list(cells)
     there = {score: summaries(cells, found, score, rule) for score in scores}
     columns = tuple(
@@ -254,13 +254,13 @@ def completion_table(cells: Iterable[Cell], found: Found, rule: str, caption: st
 
 
 def _row_places(there: Mapping[Place, Summary]) -> list[tuple[str, str, float]]:
-    """Data set, setting and rate of every row: sets in their order, rates rising."""
+    """Data set, setting and rate of each row: sets in order, rates ascending."""
     order = list(dict.fromkeys(place.dataset for place in there))
     return sorted({place[:3] for place in there}, key=lambda row: (order.index(row[0]), row[2]))
 
 
 def sor_table(cells: Iterable[Cell], found: Found, caption: str) -> ResultTable:
-    """Seconds, iterations and last objective of the two strategies."""
+    """The table with seconds, iterations and last objective of the two strategies."""
     cells = list(cells)
     seconds, sweeps, last = (strategies(cells, found, score) for score in ("fit_seconds", "n_iter", "objective"))
     datasets = list(dict.fromkeys(dataset for dataset, _ in seconds))

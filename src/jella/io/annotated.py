@@ -1,4 +1,4 @@
-"""Annotated matrices: .h5ad (anndata), one view, and .h5mu (mudata), one view a modality."""
+"""Annotated matrices: .h5ad (anndata), one view, and .h5mu (mudata), one view per modality."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from jella.io.errors import DataError, need, some
 
 
 def read_h5ad(path: Path, options: Options) -> Dataset:
-    """The matrix X, samples and features named; a column of obs as labels."""
+    """A data set of the matrix X, with names of samples and features; a column of obs as labels."""
     stored = load_annotated(path)
     labels, notes = _labels([stored.obs], options, path)
     return Dataset(path.stem, {path.stem: _view(stored, path.stem)}, labels, notes=notes)
 
 
 def read_h5mu(path: Path, options: Options) -> Dataset:
-    """The matrix X of every modality; a column of obs, common or of a modality, as labels."""
+    """A data set of the matrix X of each modality; a column of obs, common or of a modality, as labels."""
     stored = load_annotated(path)
     parts = {str(name): part for name, part in stored.mod.items()}
     if not parts:
@@ -35,17 +35,17 @@ def load_annotated(path: Path) -> Any:
     is_mudata = path.suffix.lower() == ".h5mu"
     reader = need("mudata", "mudata").read_h5mu if is_mudata else need("anndata", "mudata").read_h5ad
     try:
-        with warnings.catch_warnings():  # of names that it makes unique, and of its own future
+        with warnings.catch_warnings():  # warnings about names that it makes unique, and about its own future
             warnings.simplefilter("ignore")
             return reader(path)
-    except Exception as error:  # HDF5 and both packages have kinds of their own
+    except Exception as error:  # HDF5 and both packages raise many kinds of errors
         raise DataError(
-            f"expected annotated matrices in {path.name}, got a damaged or cut off file ({error}); fetch it again"
+            f"expected annotated matrices in {path.name}, got a damaged or truncated file ({error}); fetch it again"
         ) from error
 
 
 def write_annotated(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
-    """The object of the source with the values of the views as its matrices X."""
+    """Write the object of the source with the values of the views as its matrices X."""
     with warnings.catch_warnings():  # as in reading
         warnings.simplefilter("ignore")
         _write(views, path, load_annotated(source))
@@ -66,7 +66,7 @@ def _write(views: dict[str, Any], path: Path, stored: Any) -> None:
 
 
 def _with_values(stored: Any, view: Any) -> Any:
-    """The same annotations with other values; samples that were not there come last, without annotations."""
+    """The same annotations with other values; samples that are new come last, without annotations."""
     known = view.index.isin(stored.obs_names)
     names = stored.obs_names.append(view.index[~known])
     values = view.reindex(names)
@@ -102,6 +102,6 @@ def _labels(tables: list[Any], options: Options, path: Path) -> tuple[Any, tuple
             column = table[options.labels]
             return column.astype(object if column.dtype == "category" else column.dtype), ()
     raise DataError(
-        f"expected labels={options.labels!r} to name a column of obs in {path.name}, got another name; there are "
-        f"{some(offered) or 'none'}"
+        f"expected labels={options.labels!r} to name a column of obs in {path.name}, got another name; use one of "
+        f"{some(offered) or 'none, there are no columns'}"
     )

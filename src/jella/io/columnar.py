@@ -29,14 +29,14 @@ def load_columnar(path: Path) -> Any:
     reader: Callable[[Path], Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
     try:
         return reader(path)
-    except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
+    except (OSError, ValueError) as error:  # the kinds of errors that pyarrow raises
         raise DataError(
-            f"expected a table in {path.name}, got bytes that are damaged or cut off; fetch it again"
+            f"expected a table in {path.name}, got bytes that are damaged or cut short; fetch it again"
         ) from error
 
 
 def write_columnar(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
-    """The table of the source with the values of the only view."""
+    """Write the table of the source with the values of the only view."""
     (view,) = views.values()
     frame = merged(find_ids(Table(source.stem, load_columnar(source)), options), view)
     if path.suffix.lower() == ".parquet":

@@ -1,4 +1,4 @@
-"""What was read: views, labels, and what was decided on the way."""
+"""The result of reading: views, labels, and notes on what was decided."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jella.views.containers import is_frame
 
 @dataclass(frozen=True)
 class Options:
-    """How to read a file; what each means is said in `jella.io.read`."""
+    """The options for reading; `jella.io.read` documents them."""
 
     labels: str | None = None
     samples: str = "auto"
@@ -27,15 +27,15 @@ class Options:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a data set came from, and how it was read."""
+    """The files of a data set, and how they were read."""
 
     path: Path | tuple[Path, ...]
     options: Options
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
+@dataclass(frozen=True, eq=False)  # == on arrays gives arrays
 class Dataset:
-    """Views of the same samples, as they were stored, and what was decided while reading them.
+    """Views of the same samples, as stored, and notes on what was decided while reading them.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Dataset:
         estimators align them by name.
     labels : 1-D array, Series indexed by sample name, or None
     notes : tuple of str
-        One sentence for each decision.
+        One sentence per decision.
     source : Origin or None
-        What `write_views` needs to know of the files.
+        What `write_views` needs to know about the files.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class Dataset:
 
     @property
     def sample_names(self) -> Any:
-        """Names of all samples, an Index, or the range of their positions.
+        """The names of all samples, an Index; without names, the range of positions.
 
-        In the order of the labels where these are named, then in that of the views.
+        In the order of the labels if these have names, then in the order of the views.
         """
         frames = [view for view in self.views.values() if is_frame(view)]
         if not frames:
@@ -90,9 +90,9 @@ class Dataset:
         return len({label for label in labels if label is not None and label == label})
 
     def as_arrays(self) -> Dataset:
-        """The same values as plain arrays: every view on all samples, with NaN rows for samples that it lacks.
+        """The same data as plain arrays: each view on all samples, with NaN rows for samples that it lacks.
 
-        Sparse views stay sparse. Samples come in the order of `sample_names`. Labels become an array.
+        Sparse views stay sparse. Samples are in the order of `sample_names`. Labels become an array.
         """
         if not any(is_frame(view) for view in self.views.values()):
             return self
@@ -119,19 +119,19 @@ class Dataset:
 
 
 def checked(dataset: Dataset) -> Dataset:
-    """The data set, unless a view has less than two samples, no features, or features without any value."""
+    """The data set; refused if a view has fewer than two samples, no features, or features without any value."""
     for name, view in dataset.views.items():
         n, d = view.shape
         if n < 2 or d == 0:
             raise DataError(
-                f"expected two samples and one feature at least, got the shape {(n, d)} for view {name!r} of "
+                f"expected at least two samples and one feature, got the shape {(n, d)} for view {name!r} of "
                 f"{dataset.name!r}; leave this view out"
             )
         empty = _never_observed(view)
         if empty:
             raise DataError(
-                f"expected a value in every column, got {len(empty)} without any in view {name!r} of "
-                f"{dataset.name!r} ({some(empty)}); take these columns out"
+                f"expected a value in each column, got {len(empty)} columns without any in view {name!r} of "
+                f"{dataset.name!r} ({some(empty)}); remove these columns"
             )
     return dataset
 
@@ -145,7 +145,7 @@ def _never_observed(view: Any) -> list[str]:
 
 
 def _on(view: Any, index: Any) -> Any:
-    """A view on the samples of an index, NaN where it has none."""
+    """A view on the samples of an index, NaN for samples that it lacks."""
     if not is_frame(view):
         return view
     positions = view.index.get_indexer(index)
@@ -172,7 +172,7 @@ def _kind(view: Any) -> str:
 
 
 def _missing(view: Any, n: int) -> str:
-    """Share of the entries on all n samples that are missing."""
+    """Text with the share of missing entries, over all n samples."""
     entries = n * view.shape[1]
     absent = (n - view.shape[0]) * view.shape[1]
     if sparse.issparse(view):

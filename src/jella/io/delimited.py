@@ -1,4 +1,4 @@
-"""Text tables: comma, tab, semicolon, bar or space between the columns."""
+"""Text tables with a comma, tab, semicolon, bar or space between the columns."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from jella.io.errors import DataError, need
 from jella.io.tables import Table, is_id_name, is_unnamed
 
 _DELIMITERS = (",", "\t", ";", "|", " ")
-_SNIFFED = 50  # lines that must agree on a delimiter
+_SNIFFED = 50  # number of lines that must agree on a delimiter
 
-#: what cells of a missing value hold, besides what the user says
+#: texts of missing values, besides those that the user names
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "n/a", "null", "NULL", "None", "#N/A", "<NA>")
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """The cells of a text table, as text."""
+    """The cells of a text table, all as text."""
 
     delimiter: str
     header: list[str] | None
@@ -31,12 +31,12 @@ class TextTable:
 
     @property
     def leads_with_ids(self) -> bool:
-        """Whether the rows have one cell more than the header, as R writes row names."""
+        """Whether rows have one cell more than the header, which is how R writes row names."""
         return self.header is not None and len(self.rows[0]) == len(self.header) + 1
 
 
 def read_delimited(path: Path, options: Options) -> Table:
-    """The numbers and texts of a table; what may be sample ids stays text."""
+    """The table with numbers and texts; a column that may hold sample ids stays text."""
     pd = need("pandas", "pandas")
     text = load_text(path)
     missing = {*MISSING, *options.missing}
@@ -49,7 +49,7 @@ def read_delimited(path: Path, options: Options) -> Table:
 
 
 def unique_heads(text: TextTable) -> list[str]:
-    """Names of the columns: a second 'a' is called 'a.1', and columns without a header are counted from 0."""
+    """Names of the columns: a second 'a' becomes 'a.1', and columns without a header are numbered from 0."""
     if text.header is None:
         return [str(j) for j in range(len(text.rows[0]))]
     seen: dict[str, int] = {}
@@ -61,7 +61,7 @@ def unique_heads(text: TextTable) -> list[str]:
 
 
 def _column(cells: list[str], missing: set[str], as_text: bool) -> Any:
-    """Whole numbers, floats with NaN, or texts with NaN: the first that takes all cells."""
+    """Whole numbers, floats with NaN, or texts with NaN: the first type that can hold all cells."""
     complete = missing.isdisjoint(cells)
     if not as_text and "_" not in ",".join(cells):  # Python would read '1_2' as 12
         with suppress(ValueError, OverflowError):
@@ -74,7 +74,7 @@ def _column(cells: list[str], missing: set[str], as_text: bool) -> Any:
 
 
 def load_text(path: Path) -> TextTable:
-    """All cells of a text table, which must have rows of one length."""
+    """All cells of a text table; its rows must have equal lengths."""
     lines = _lines(path)
     delimiter = _sniff(lines[:_SNIFFED])
     try:
@@ -88,12 +88,12 @@ def load_text(path: Path) -> TextTable:
     for number, row in enumerate(rows):
         if len(row) != width:
             raise DataError(
-                f"expected {width} cells in every row of {path.name}, got {len(row)} in row {number + 1}; "
-                "the file is cut off or its separators differ"
+                f"expected {width} cells in each row of {path.name}, got {len(row)} in row {number + 1}; "
+                "the file is cut short or its separators differ"
             )
     if header is not None and width > len(header) and not any(row[-1] for row in rows):
         raise DataError(
-            f"expected {len(header)} cells in every row of {path.name}, got a separator at their ends; cut it"
+            f"expected {len(header)} cells in each row of {path.name}, got a separator at the end of rows; remove it"
         )
     return TextTable(delimiter, header, rows)
 
@@ -103,10 +103,12 @@ def _lines(path: Path) -> list[str]:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(
-            f"expected a text table, got bytes in {path.name} that are no UTF-8; save it as UTF-8"
+            f"expected a text table, got bytes in {path.name} that are not UTF-8; save it as UTF-8"
         ) from None
     if "\0" in text:
-        raise DataError(f"expected a text table, got binary data in {path.name}; give it the ending of its format")
+        raise DataError(
+            f"expected a text table, got binary data in {path.name}; rename it with the suffix of its format"
+        )
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         raise DataError(f"expected a table, got the empty file {path.name}; fetch it again")
@@ -114,12 +116,12 @@ def _lines(path: Path) -> list[str]:
 
 
 def _sniff(lines: list[str]) -> str:
-    """The delimiter that cuts all lines into equally many cells, most of them; a header may have one less."""
+    """The delimiter that splits all lines into the same, largest number of cells; a header may have one less."""
     best, most = "", 1
     for delimiter in _DELIMITERS:
         try:
             head, *widths = [len(row) for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True)]
-        except csv.Error:  # cells beyond its limit: not this delimiter
+        except csv.Error:  # cells beyond csv's limit: not this delimiter
             continue
         width = widths[0] if widths else head
         agree = len(set(widths)) <= 1 and (head == width or (head == width - 1 and width > 2))
@@ -132,7 +134,7 @@ def _sniff(lines: list[str]) -> str:
 
 
 def _id_candidate(text: TextTable, options: Options) -> int | None:
-    """The position of the column that may hold sample ids, which must stay text: '001' is not 1."""
+    """The position of the column that may hold sample ids; they must stay text, since '001' is not 1."""
     header = text.header or []
     if text.leads_with_ids or len(text.rows[0]) < 2:
         return None
@@ -144,10 +146,10 @@ def _id_candidate(text: TextTable, options: Options) -> int | None:
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names columns: by texts beyond the column of ids, or by a count from 0 or 1."""
+    """Whether the first row holds column names: texts outside the column of ids, or numbers counted from 0 or 1."""
     first = rows[0]
     if len(first) == 1 and not _is_number(first[0]):
-        return first not in rows[1:]  # a label that comes again is no name
+        return first not in rows[1:]  # a label that is repeated is not a name
     rest = first if all(_is_number(cell) for cell in first) else first[1:]
     if is_id_name(first[0]) or not all(_is_number(cell) for cell in rest):
         return True

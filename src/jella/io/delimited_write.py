@@ -1,4 +1,4 @@
-"""Writing text tables: the text of every cell stays unless its value changed."""
+"""Writing text tables: a cell keeps its text unless its value changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jella.io.tables import Table, find_ids
 
 
 def write_delimited(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
-    """The table of the source with the values of the only view."""
+    """Write the table of the source with the values of the only view."""
     (view,) = views.values()
     text, table = load_text(source), find_ids(read_delimited(source, options), options)
     rows = Rows.of(table, view)
@@ -29,7 +29,7 @@ def write_delimited(views: dict[str, Any], path: Path, source: Path, options: Op
 
 
 def _columns(text: TextTable, table: Table, view: Any, rows: Rows) -> list[list[str]]:
-    """Columns of cells: those of the file in their order, then those that only the view has."""
+    """Columns of cells: first those of the file in their order, then those that only the view has."""
     cells = [list(column) for column in zip(*text.rows, strict=True)]
     names = unique_heads(text)
     ids = [str(name) for name in view.index[rows.extra]]
@@ -48,7 +48,7 @@ def _columns(text: TextTable, table: Table, view: Any, rows: Rows) -> list[list[
 
 
 def _filled(cells: list[str], old: np.ndarray, new: np.ndarray, rows: Rows) -> list[str]:
-    """Cells whose value is the old one as they were, others written anew, and the further samples."""
+    """The cells of a column: old texts for unchanged values, new texts for others, and the additional samples."""
     now = new[rows.positions]
     same = (rows.positions < 0) | (old == now) | (np.isnan(old) & np.isnan(now))
     out = list(cells)
@@ -58,7 +58,7 @@ def _filled(cells: list[str], old: np.ndarray, new: np.ndarray, rows: Rows) -> l
 
 
 def _text(value: Any) -> str:
-    """The shortest text that reads as the same number; nothing for NaN."""
+    """The shortest text that reads as the same number; an empty text for NaN."""
     if value != value:
         return ""
     return str(int(value)) if isinstance(value, int | np.integer) else repr(float(value))

@@ -1,4 +1,4 @@
-"""What is said of files that cannot be read, and of packages that are not installed."""
+"""Errors for files that cannot be read and for packages that are not installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class DataError(ValueError):
-    """A file does not hold what was expected of it.
+    """A file does not hold the expected data.
 
     Examples
     --------
@@ -18,7 +18,7 @@ class DataError(ValueError):
 
 
 def need(module: str, extra: str) -> Any:
-    """Import an optional package, or say how to install it."""
+    """The optional package, imported; an ImportError says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -30,6 +30,6 @@ def need(module: str, extra: str) -> Any:
 
 
 def some(names: list[str], limit: int = 5) -> str:
-    """The first few names, and how many more there are."""
+    """Text with the first few names and the number of the others."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(repr(name) for name in names[:limit]) + more

@@ -15,7 +15,7 @@ from jella.io.tables import Table, find_ids
 
 
 def read_sheets(path: Path, options: Options) -> list[Table]:
-    """One table a sheet that is not empty."""
+    """A data set with one table per sheet that is not empty."""
     sheets = load_sheets(path, options)
     return [Table(str(name), frame) for name, frame in sheets.items() if frame.size]
 
@@ -28,17 +28,17 @@ def load_sheets(path: Path, options: Options) -> dict[str, Any]:
         frames = pd.read_excel(
             path, sheet_name=None, engine="openpyxl", na_values=[*MISSING, *options.missing], keep_default_na=False
         )
-    except ImportError:  # an openpyxl too old for this pandas
+    except ImportError:  # an openpyxl that is too old for this pandas
         raise
-    except Exception as error:  # zip, XML and openpyxl each have kinds of their own
+    except Exception as error:  # zip, XML and openpyxl each raise their own kinds of errors
         raise DataError(
-            f"expected a workbook in {path.name}, got bytes that are damaged or cut off; fetch it again"
+            f"expected a workbook in {path.name}, got bytes that are damaged or cut short; fetch it again"
         ) from error
     return {name: frame.set_axis([str(c) for c in frame.columns], axis=1) for name, frame in frames.items()}
 
 
 def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
-    """The workbook of the source, its formats too, with the values of the views in their sheets."""
+    """Write the workbook of the source, with its formats, and the values of the views in their sheets."""
     frames = load_sheets(source, options)
     book = need("openpyxl", "excel").load_workbook(source)
     for name, view in views.items():
@@ -46,12 +46,12 @@ def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Optio
     for sheet in book.worksheets:
         for cell in (cell for row in sheet.iter_rows() for cell in row):
             if isinstance(cell.value, float) and float(f"{cell.value:.16g}") != cell.value:
-                cell.value, cell.data_type = repr(cell.value), "n"  # openpyxl itself writes 16 digits only
+                cell.value, cell.data_type = repr(cell.value), "n"  # openpyxl writes only 16 digits
     book.save(path)
 
 
 def _put(sheet: Any, table: Table, view: Any) -> None:
-    """Values of a view into the cells below the header that do not hold them yet; new samples and columns come last."""
+    """Write values of a view into the cells below the header, where they differ; new samples and columns come last."""
     rows = Rows.of(table, view)
     lines = np.arange(len(rows.order)) + 2
     columns = list(table.frame.columns)

@@ -1,4 +1,4 @@
-"""Telling what a stored array is by its shape and values: a matrix, labels, a mask, folds, index triplets."""
+"""What a stored array is, judged by its shape and values: a matrix, labels, a mask, folds, index triplets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _LABEL_NAMES = {
     *("y", "gt", "gnd", "truth", "label", "labels", "class", "classes", "classlabel", "classlabels", "cls"),
     *("target", "targets", "groundtruth", "truelabel", "truelabels", "truthlabels", "ytrue", "clusters"),
 }
-_MOST_VIEWS = 20  # a narrow table of zeros and ones with more columns than this is no mask
+_MOST_VIEWS = 20  # a table of zeros and ones with more columns than this is not a mask
 
 
 def is_label_name(name: str) -> bool:
-    """Whether a variable, column or file is called as labels usually are."""
+    """Whether a variable, column or file has a usual name of labels."""
     return re.sub(r"[^a-z]", "", name.lower()) in _LABEL_NAMES
 
 
@@ -28,7 +28,7 @@ def is_matrix(value: Any) -> bool:
 
 
 def matrices_in(value: Any) -> list[Any]:
-    """The matrices of a cell array; none unless all its entries are matrices."""
+    """The matrices of a cell array; none if an entry is not a matrix."""
     if not isinstance(value, np.ndarray) or value.dtype != object or value.size == 0:
         return []
     entries = list(value.ravel())
@@ -40,7 +40,7 @@ def matrices_in(value: Any) -> list[Any]:
 
 
 def as_vector(value: Any) -> np.ndarray | None:
-    """Labels or names: whole numbers as int64, or text; None where the value is neither."""
+    """Labels or names: whole numbers as int64, or text; None if the value is neither."""
     if sparse.issparse(value):
         value = value.toarray() if min(value.shape) == 1 else None
     if not isinstance(value, np.ndarray) or value.size < 2 or value.size != max(value.shape):
@@ -56,7 +56,7 @@ def as_vector(value: Any) -> np.ndarray | None:
 
 
 def classes_of_one_hot(value: Any) -> np.ndarray | None:
-    """The classes, from 1, of a matrix with a single one in each row or else in each column; None elsewhere."""
+    """The classes, from 1, of a matrix with a single 1 in each row, or in each column; None for other matrices."""
     if not is_matrix(value):
         return None
     entries = value.data if sparse.issparse(value) else value
@@ -82,14 +82,14 @@ def same_groups(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def are_masks(matrices: list[Any]) -> bool:
-    """Whether matrices are masks, samples x views, of a data set that is stored elsewhere."""
+    """Whether matrices are masks (samples x views) of a data set that is in another file."""
     if len({m.shape for m in matrices}) != 1 or min(matrices[0].shape) > _MOST_VIEWS:
         return False
     return all(not sparse.issparse(m) and np.isin(m, (0, 1)).all() for m in matrices)
 
 
 def are_permutations(value: Any) -> bool:
-    """Whether every row of a matrix is a permutation of 1..n (folds), or of 0..n - 1."""
+    """Whether each row of a matrix is a permutation of 1..n (folds), or of 0..n - 1."""
     if sparse.issparse(value):
         return False
     ordered = np.sort(value, axis=1)
@@ -97,7 +97,7 @@ def are_permutations(value: Any) -> bool:
 
 
 def is_triplets(value: Any) -> bool:
-    """Whether a matrix of three columns lists (row, column, value) below its own (rows, columns, entries)."""
+    """Whether a matrix of three columns lists (row, column, value), after a first row (rows, columns, entries)."""
     if sparse.issparse(value) or value.shape[1] != 3:
         return False
     head, body = value[0], value[1:]
@@ -115,7 +115,7 @@ def from_triplets(value: np.ndarray) -> sparse.csr_array:
 
 
 def to_triplets(matrix: Any) -> np.ndarray:
-    """Index triplets of a matrix, column by column as MATLAB lists them."""
+    """Index triplets of a matrix, column by column as in MATLAB."""
     stored = sparse.coo_array(sparse.csc_array(matrix))
     body = np.column_stack([stored.row + 1.0, stored.col + 1.0, stored.data])
     return np.vstack([[*matrix.shape, stored.nnz], body])

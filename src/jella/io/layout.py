@@ -1,4 +1,4 @@
-"""Which of a file's arrays are views, which way round they lie, and which array holds the labels."""
+"""Which arrays of a file are views, whether their samples are rows or columns, and which array holds the labels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from jella.io.errors import DataError, some
 
 @dataclass(frozen=True)
 class Slot:
-    """Where a view is stored: a variable, or one cell of it; turned where its columns are the samples."""
+    """Where a view is stored: a variable, or one cell of it; transposed if its columns are the samples."""
 
     variable: str
     cell: int | None = None
     turned: bool = False
 
     def value(self, variables: Mapping[str, Any]) -> Any:
-        """The matrix that is stored in it, not turned."""
+        """The matrix as stored, not transposed."""
         stored = variables[self.variable]
         if self.cell is not None:
             return stored.ravel()[self.cell]
@@ -32,22 +32,22 @@ class Slot:
 
 @dataclass(frozen=True)
 class Layout:
-    """Places of the views, the labels, and what was decided."""
+    """The places of the views, the labels, and notes on what was decided."""
 
     places: dict[str, Slot]
     labels: np.ndarray | None
     notes: tuple[str, ...]
 
     def views(self, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """The views, samples as rows, in floating point; sparse ones as CSR arrays."""
+        """The views, samples as rows, in floating point; sparse views as CSR arrays."""
         return {name: _as_view(place.value(variables), place.turned) for name, place in self.places.items()}
 
 
 def find_layout(variables: Mapping[str, Any], options: Options, where: str) -> Layout:
     """Find views and labels among the variables of a file.
 
-    Views are the cells of a cell array or, where there is none, the matrices. The labels tell how many samples there
-    are, and so which way round the views lie; without labels the views must agree on a number.
+    Views are the cells of a cell array or, if there is none, the matrices. The number of labels is the number of
+    samples, and so shows whether samples are rows or columns; without labels the views must agree on a number.
     """
     wanted = _wanted_labels(variables, options, where)
     labellings = wanted | _labellings(variables)
@@ -58,7 +58,7 @@ def find_layout(variables: Mapping[str, Any], options: Options, where: str) -> L
     label_name = _matching(wanted or labellings, shapes, options)
     if wanted and label_name is None:
         raise DataError(
-            f"expected as many labels as samples, got {next(iter(wanted.values())).size} in {options.labels!r} of "
+            f"expected one label per sample, got {next(iter(wanted.values())).size} in {options.labels!r} of "
             f"{where} and views of the shapes {list(shapes.values())}; name other labels"
         )
     labels = None if label_name is None else labellings[label_name]
@@ -90,7 +90,7 @@ def _wanted_labels(variables: Mapping[str, Any], options: Options, where: str) -
 
 
 def _labellings(variables: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """What may be labels, the most likely first: vectors with a usual name, one-hot matrices with one, the rest."""
+    """Candidates for labels, the most likely first: vectors with a usual name, one-hot matrices with one, the rest."""
     vectors = {name: found for name, value in variables.items() if (found := kinds.as_vector(value)) is not None}
     named = {name: vector for name, vector in vectors.items() if kinds.is_label_name(name)}
     coded = {
@@ -105,7 +105,7 @@ def _labellings(variables: Mapping[str, Any]) -> dict[str, np.ndarray]:
 def _candidates(
     variables: Mapping[str, Any], labellings: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, Slot], list[str]]:
-    """Places that may hold views, and what was said of the rest."""
+    """Places that may hold views, and notes on the other arrays."""
     cells = {name: cell for name, value in variables.items() if (cell := kinds.matrices_in(value))}
     matrices = {n: v for n, v in variables.items() if kinds.is_matrix(v) and n not in labellings}
     masks = [name for name, cell in cells.items() if kinds.are_masks(cell)]
@@ -116,7 +116,7 @@ def _candidates(
     if not cells:
         masks += [name for name in plain if _marks_presence(matrices[name], len(plain) - 1)]
     notes = [f"Masks or folds, not views: {some(masks)}."] if masks else []
-    notes += [f"The labels once more, not a view: {some(coded)}."] if coded else []
+    notes += [f"The labels in another form, not a view: {some(coded)}."] if coded else []
     deep = [name for name, value in variables.items() if getattr(value, "ndim", 0) > 2]
     notes += [f"More than two dimensions, left out: {some(deep)}."] if deep else []
     if not cells:
@@ -146,7 +146,7 @@ def _has_one_length(matrices: list[Any]) -> bool:
 
 
 def _cell_names(variable: str, count: int, variables: Mapping[str, Any]) -> list[str]:
-    """Names of the cells where the file has a list of them; else the variable's name and MATLAB's count."""
+    """Names of the cells if the file has a list of them; otherwise the name of the variable and MATLAB's index."""
     for name, value in variables.items():
         texts = kinds.as_vector(value)
         if texts is None or texts.dtype.kind != "U" or "name" not in name.lower():
@@ -157,21 +157,21 @@ def _cell_names(variable: str, count: int, variables: Mapping[str, Any]) -> list
 
 
 def _matching(labellings: Mapping[str, np.ndarray], shapes: Mapping[str, Any], options: Options) -> str | None:
-    """The first labelling that is as long as the views can be."""
+    """The first labelling whose length can be the number of samples."""
     lengths = [_lengths(shape, options.samples) for shape in shapes.values()]
     all_agree = set.intersection(*lengths) or set.union(*lengths)
     return next((name for name, labels in labellings.items() if labels.size in all_agree), None)
 
 
 def _lengths(shape: tuple[int, int], samples: str) -> set[int]:
-    """How many samples a matrix may have."""
+    """The possible numbers of samples of a matrix."""
     return {*shape} if samples == "auto" else {shape[0 if samples == "rows" else 1]}
 
 
 def _n_samples(
     shapes: Mapping[str, tuple[int, int]], n_labels: int | None, samples: str, where: str
 ) -> tuple[int, list[str]]:
-    """The number of samples, and what had to be assumed to tell it."""
+    """The number of samples, and notes on what was assumed."""
     rows, columns = {shape[0] for shape in shapes.values()}, {shape[1] for shape in shapes.values()}
     if n_labels is not None:
         return n_labels, []
@@ -181,20 +181,20 @@ def _n_samples(
             return counts.pop(), []
     elif len(rows) == 1:
         n = rows.pop()
-        assumed = f"The {n} rows are taken for the samples; pass samples='columns' if the columns are."
+        assumed = f"The {n} rows are taken as the samples; pass samples='columns' if the columns are the samples."
         return n, [assumed] if len(columns) == 1 and columns != {n} else []
     else:
         common = set.intersection(*({*shape} for shape in shapes.values()))
         if common:
             return max(common), []
     raise DataError(
-        f"expected views with one number of samples in {where}, got the shapes {list(shapes.values())[:6]}; store the "
+        f"expected views with equal numbers of samples in {where}, got the shapes {list(shapes.values())[:6]}; store "
         "samples that a view lacks as rows of NaN"
     )
 
 
 def _turned(shapes: Mapping[str, tuple[int, int]], n: int, samples: str) -> dict[str, bool]:
-    """Which views have their samples as columns; a square one goes with the others."""
+    """Which views have their samples as columns; a square view is treated as the others."""
     if samples != "auto":
         return dict.fromkeys(shapes, samples == "columns")
     clear = [shape[0] != n for shape in shapes.values() if shape[0] != shape[1]]
@@ -215,7 +215,7 @@ def _notes(
     square = [name for name, value in values.items() if value.shape[0] == value.shape[1]]
     if square:
         notes.append(
-            f"{some(square)} is square: its samples are taken for {'columns' if turned[square[0]] else 'rows'}."
+            f"{some(square)} is square: its {'columns' if turned[square[0]] else 'rows'} are taken as the samples."
         )
     listed = [name for name, place in places.items() if place.cell is None and kinds.is_triplets(variables[name])]
     if listed:
@@ -229,7 +229,7 @@ def _notes(
 def _check_cells(shapes: list[tuple[int, int]], n: int) -> None:
     if shapes:
         raise DataError(
-            f"expected {n} samples in every cell, got one of the shape {shapes[0]}; store samples that a view lacks "
+            f"expected {n} samples in each cell, got one of the shape {shapes[0]}; store samples that a view lacks "
             "as rows of NaN"
         )
 
@@ -239,7 +239,7 @@ def _left_out(names: list[str], n: int) -> list[str]:
 
 
 def _other_labels(names: list[str]) -> list[str]:
-    return [f"Could be labels too, and not views: {some(names)}."] if names else []
+    return [f"Possible labels, not views: {some(names)}."] if names else []
 
 
 def _no_views(variables: Mapping[str, Any], notes: list[str], where: str) -> str:
@@ -247,7 +247,7 @@ def _no_views(variables: Mapping[str, Any], notes: list[str], where: str) -> str
         return f"expected views in {where}, got none ({notes[0][:-1]}); read the file that these belong to"
     return (
         f"expected a cell array of matrices, or several matrices, in {where}, got "
-        f"{some(list(variables)) or 'nothing'}; store one matrix a view, samples as rows"
+        f"{some(list(variables)) or 'nothing'}; store one matrix per view, samples as rows"
     )
 
 
@@ -259,5 +259,5 @@ def _as_view(value: Any, turned: bool) -> Any:
 
 
 def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Small integers and half floats overflow when squared; single and double floats stay."""
+    """Float64 for small integers and half floats, which overflow when squared; single and double floats unchanged."""
     return dtype if dtype in (np.dtype(np.float32), np.dtype(np.float64)) else np.dtype(np.float64)

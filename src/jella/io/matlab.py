@@ -16,14 +16,14 @@ from jella.io.stored import giving_arrays, stored_like
 
 
 def read_mat(path: Path, options: Options) -> Dataset:
-    """Views and labels of a MATLAB file."""
+    """The data set in a MATLAB file."""
     variables = load_variables(path)
     layout = find_layout(variables, options, path.name)
     return Dataset(path.stem, layout.views(variables), layout.labels, notes=layout.notes)
 
 
 def write_mat(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
-    """The variables of the source with new values in the views, in a file of version 5."""
+    """Write the variables of the source with new values in the views, as a file of version 5."""
     from scipy.io import savemat
 
     variables = load_variables(source)
@@ -51,15 +51,15 @@ def load_variables(path: Path) -> dict[str, Any]:
 
     try:
         loaded = giving_arrays(loadmat)(path)
-    except Exception as error:  # SciPy raises a dozen kinds, depending on where the bytes stop making sense
+    except Exception as error:  # SciPy raises a dozen kinds of errors, depending on where the bytes are wrong
         raise DataError(
-            f"expected a MATLAB file, got bytes in {path.name} that are damaged or cut off ({error}); fetch it again"
+            f"expected a MATLAB file, got bytes in {path.name} that are damaged or cut short ({error}); fetch it again"
         ) from error
     return {name: value for name, value in loaded.items() if not name.startswith("__")}
 
 
 def _as_stored(variables: dict[str, Any], place: Slot, values: Any) -> Any:
-    """Values the way round, and of the kind and type, that the file has them."""
+    """Values in the orientation, kind and type that the file has."""
     old = place.value(variables)
     new = values.T if place.turned else values
     if place.cell is None and kinds.is_triplets(variables[place.variable]):
@@ -76,17 +76,17 @@ def _load_hdf5(path: Path) -> dict[str, Any]:
             loaded = {name: _variable(item, file) for name, item in file.items() if not name.startswith("#")}
     except (OSError, KeyError, RuntimeError) as error:
         raise DataError(
-            f"expected a MATLAB 7.3 file, got bytes in {path.name} that are damaged or cut off; fetch it again"
+            f"expected a MATLAB 7.3 file, got bytes in {path.name} that are damaged or cut short; fetch it again"
         ) from error
     return {name: value for name, value in loaded.items() if value is not None}
 
 
 def _variable(item: Any, file: Any) -> Any:
-    """A dataset or group of an HDF5 file as loadmat would give it: HDF5 has the axes the other way round."""
+    """A dataset or group of an HDF5 file as loadmat would return it: HDF5 stores the axes in reverse order."""
     if "MATLAB_sparse" in item.attrs:
         return _sparse(item)
     if not hasattr(item, "dtype"):
-        return None  # a struct: holds no view
+        return None  # a struct: not a view
     if "MATLAB_empty" in item.attrs:
         return np.empty((0, 0))
     kind = item.attrs.get("MATLAB_class", b"double")

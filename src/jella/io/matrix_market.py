@@ -16,7 +16,7 @@ from jella.io.stored import giving_arrays
 
 
 def read_matrix_market(path: Path, options: Options) -> Dataset:
-    """Sparse views of a folder, or of one file, aligned by the names of their samples."""
+    """The data set of a folder, or of one file: sparse views, aligned by the names of their samples."""
     files = sorted(path.glob("*.mtx")) if path.is_dir() else [path]
     folder = path if path.is_dir() else path.parent
     names = _view_names(files)
@@ -24,19 +24,19 @@ def read_matrix_market(path: Path, options: Options) -> Dataset:
     plain = [name for name, view in views.items() if sparse.issparse(view)]
     if plain and (len(plain) < len(views) or len({view.shape[0] for view in views.values()}) > 1):
         raise DataError(
-            f"expected a list of samples (.docs) beside every .mtx file of {folder.name}, got none for {some(plain)}; "
-            "add it, one name a line"
+            f"expected a list of samples (.docs) for each .mtx file of {folder.name}, got none for {some(plain)}; "
+            "add it, one name per line"
         )
     labels, notes = (None, []) if plain else _read_classes(folder, options)
     if plain:
-        notes.append("Rows are taken for the samples: there is no list of names (.docs).")
+        notes.append("Rows are taken as the samples: there is no list of names (.docs).")
     else:
         notes.append("Samples were columns and are rows now; they are aligned by name.")
     return Dataset(path.name if path.is_dir() else path.stem, views, labels, notes=tuple(notes))
 
 
 def _view_names(files: Sequence[Path]) -> list[str]:
-    """The stems of the files without the words that all begin with."""
+    """The stems of the files, without a prefix of words that all have."""
     words = [re.split(r"(?<=[_\-. ])", file.stem) for file in files]
     same = [len(set(column)) == 1 for column in zip(*words, strict=False)]
     cut = 0 if len(files) == 1 else (*same, False).index(False)
@@ -44,21 +44,21 @@ def _view_names(files: Sequence[Path]) -> list[str]:
 
 
 def _read_one(file: Path) -> Any:
-    """A sparse DataFrame where the samples have names; else a CSR array, samples as rows."""
+    """A sparse DataFrame if the samples have names; otherwise a CSR array, samples as rows."""
     from scipy.io import mmread
 
     try:
         matrix = sparse.csr_array(giving_arrays(mmread)(file), dtype=np.float64)
-    except Exception as error:  # a parser of SciPy's own, with kinds of its own
+    except Exception as error:  # SciPy's parser raises many kinds of errors
         raise DataError(
-            f"expected a Matrix Market file, got {file.name}, which is damaged or cut off ({error}); fetch it again"
+            f"expected a Matrix Market file, got {file.name}, which is damaged or cut short ({error}); fetch it again"
         ) from error
     samples, terms = _lines(file.with_suffix(".docs")), _lines(file.with_suffix(".terms"))
     if samples is None:
         return matrix
     if matrix.shape[1] != len(samples) or (terms is not None and matrix.shape[0] != len(terms)):
         raise DataError(
-            f"expected one column a line of {file.stem}.docs and one row a line of {file.stem}.terms, got the shape "
+            f"expected one column per line of {file.stem}.docs and one row per line of {file.stem}.terms, got shape "
             f"{matrix.shape} in {file.name} for {len(samples)} samples; the files do not belong together"
         )
     if len(set(samples)) < len(samples):
@@ -68,7 +68,7 @@ def _read_one(file: Path) -> Any:
 
 
 def _read_classes(folder: Path, options: Options) -> tuple[Any, list[str]]:
-    """Labels by sample name from the first list of classes, or that named, in which no sample has two."""
+    """Labels by sample name: from the list that is named, or the first list with one class per sample."""
     pd = need("pandas", "pandas")
     lists = {file.stem: _class_pairs(file) for file in sorted(folder.glob("*.clist"))}
     chosen = [stem for stem in lists if options.labels is None or options.labels in (stem, stem.rpartition(".")[2])]
@@ -77,7 +77,7 @@ def _read_classes(folder: Path, options: Options) -> tuple[Any, list[str]]:
     several = {stem: len(pairs) - len({sample for sample, _ in pairs}) for stem, pairs in lists.items()}
     single = [stem for stem in chosen if several[stem] == 0]
     if options.labels is not None and not single:
-        raise DataError(f"expected one class a sample in {chosen[0]!r}, got samples with several; pass other labels")
+        raise DataError(f"expected one class per sample in {chosen[0]!r}, got samples with several; pass other labels")
     if not single:
         return None, []
     found = pd.Series(dict(lists[single[0]]), name="labels").sort_index()
@@ -86,7 +86,7 @@ def _read_classes(folder: Path, options: Options) -> tuple[Any, list[str]]:
 
 
 def _class_pairs(file: Path) -> list[tuple[str, str]]:
-    """Pairs of sample and class from lines such as 'name: id,id' or 'name, id,id'."""
+    """Pairs of sample and class, from lines such as 'name: id,id' or 'name, id,id'."""
     pairs = []
     for line in _lines(file) or []:
         name, *rest = re.split(r"[:,]", line, maxsplit=1)

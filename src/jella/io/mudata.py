@@ -1,4 +1,4 @@
-"""What a model found, written into the MuData it was fitted on, where scanpy and muon look for it."""
+"""Writing the results of a model into the MuData of its fit, where scanpy and muon look for them."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def write_mudata(mdata: Any, model: Any, key: str = "jella") -> None:
     Parameters
     ----------
     mdata : MuData
-        What the model was fitted on, or some of its observations. It may have modalities that the fit left out.
+        The data of the fit, or some of its observations. It may have modalities that the fit did not use.
     model : fitted estimator
         Fitted on a MuData, or on a dict of AnnData or DataFrames with the names of its modalities.
     key : str, default='jella'
-        The name to write under. What an earlier call wrote under it goes.
+        The name to write under. Results that an earlier call wrote under this name are removed.
 
     Notes
     -----
-    Of these, what the model has:
+    The following is written, as far as the model has it:
 
     - ``mdata.obsm["X_jella"]``: the embedding, (n, r); NaN for observations that the fit did not use.
-    - ``mdata.obs["jella_cluster"]``: the clusters as categories; also in ``obs`` of every modality.
+    - ``mdata.obs["jella_cluster"]``: the clusters as categories; also in ``obs`` of each modality.
     - ``mdata[mod].layers["jella_completed"]``: the values of a modality, with estimates where X has NaN.
-    - ``mdata.obsm["jella_completed_<mod>"]``: the same for all observations, where the modality lacks some.
+    - ``mdata.obsm["jella_completed_<mod>"]``: the same for all observations, if the modality lacks some.
     - ``mdata[mod].varm["jella_loadings"]``: the basis of a modality, (d, r), in the scale that the model works in.
-    - ``mdata.uns["jella"]``: class, parameters, versions and the course of the fit.
+    - ``mdata.uns["jella"]``: class, parameters, versions and the record of the fit.
 
     Examples
     --------
@@ -72,18 +72,16 @@ def write_mudata(mdata: Any, model: Any, key: str = "jella") -> None:
 
 
 def _check(mdata: Any, model: Any) -> None:
-    """Refuse what is no MuData or no model of it, before anything is written."""
+    """Refuse other objects than a MuData and a model of it, before anything is written."""
     if not is_mudata(mdata):
         raise ValueError(
             f"expected a MuData, got {type(mdata).__name__}; make one with mudata.MuData({{'name': adata}})"
         )
     if mdata.is_view:
-        raise ValueError("expected a MuData of its own, got a view of another; pass a copy made with .copy()")
+        raise ValueError("expected a MuData with its own data, got a view of another; pass a copy made with .copy()")
     if not isinstance(model, BaseMultiView) or not hasattr(model, "view_names_in_"):
-        got = "one that is not" if isinstance(model, BaseMultiView) else type(model).__name__
-        raise ValueError(
-            f"expected an estimator that is fitted, got {got}; pass for example jella.cluster(mdata).model"
-        )
+        got = "one that is not fitted" if isinstance(model, BaseMultiView) else type(model).__name__
+        raise ValueError(f"expected a fitted estimator, got {got}; pass for example jella.cluster(mdata).model")
     strangers = [name for name in model.view_names_in_ if name not in modalities(mdata)]
     if strangers or model.sample_names_in_ is None:
         raise ValueError(
@@ -101,7 +99,7 @@ def _check(mdata: Any, model: Any) -> None:
 
 
 def _loadings(model: Any, parts: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The basis of every modality, (d, r), in the order of its variables."""
+    """The basis of each modality, (d, r), in the order of its variables."""
     out = {}
     for position, (name, part) in enumerate(parts.items()):
         wanted = tuple(map(str, part.var_names))
@@ -109,7 +107,7 @@ def _loadings(model: Any, parts: Mapping[str, Any]) -> dict[str, np.ndarray]:
         if order is None:
             raise ValueError(
                 f"expected modality {name!r} with the {model.schema_.n_features[position]} variables of the fit, got "
-                f"{len(wanted)}, not the same; pass the MuData of the fit"
+                f"{len(wanted)}, or other names; pass the MuData of the fit"
             )
         if hasattr(model, "readout_"):
             out[name] = to_numpy(model.readout_.bases[position])[order]
@@ -117,7 +115,7 @@ def _loadings(model: Any, parts: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def _completed(model: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """An AnnData of every modality without missing values; none of a model that does not complete."""
+    """An AnnData without missing values per modality; none if the model does not complete."""
     if not hasattr(model, "complete"):
         return {}
     values = {name: new_annotated(part.X, part.obs_names, part.var_names) for name, part in parts.items()}
@@ -125,7 +123,7 @@ def _completed(model: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _clear(mdata: Any, key: str) -> None:
-    """Take away what an earlier call wrote, for the next model may not have all of it."""
+    """Remove what an earlier call wrote, since the new model may not have all of it."""
     names = [name for name in mdata.obsm if name == f"X_{key}" or name.startswith(f"{key}_completed_")]
     places = [(mdata.obsm, names), (mdata.obs, [f"{key}_cluster"]), (mdata.uns, [key])]
     for part in mdata.mod.values():
@@ -144,7 +142,7 @@ def _write_clusters(mdata: Any, labels: np.ndarray, column: str) -> None:
     """Clusters of all observations; -1 becomes a missing value."""
     import pandas as pd
 
-    names = pd.Index([str(cluster) for cluster in range(labels.max(initial=-1) + 1)])  # text, as scanpy has them
+    names = pd.Index([str(cluster) for cluster in range(labels.max(initial=-1) + 1)])  # text, as in scanpy
     clusters = pd.Series(pd.Categorical.from_codes(labels, names), index=mdata.obs_names)
     mdata.obs[column] = clusters
     for part in mdata.mod.values():
@@ -160,7 +158,7 @@ def _rows(X: Any, positions: np.ndarray) -> Any:
 
 
 def _record(model: Any) -> dict[str, Any]:
-    """Where the results come from, in values that HDF5 keeps."""
+    """The origin of the results, in values that HDF5 can store."""
     course = {"n_iter": "n_iter_", "converged": "converged_", "objective": "objective_", "residuals": "residuals_"}
     return {
         "class": type(model).__name__,
@@ -176,7 +174,7 @@ def _record(model: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers, text and arrays of numbers as they are, dicts of them too; the text of anything else."""
+    """Numbers, text, arrays of numbers and dicts of these unchanged; other values as text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, np.generic):

@@ -1,4 +1,4 @@
-"""NumPy archives: one array a view, labels and sample names beside them."""
+"""NumPy archives: one array per view, with labels and sample names as further arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jella.views.containers import is_frame
 
 
 def read_npz(path: Path, options: Options) -> Dataset:
-    """Views and labels of a NumPy archive; views become DataFrames where it names the samples."""
+    """The data set in a NumPy archive; views become DataFrames if it holds sample names."""
     variables = _load(path)
     layout = find_layout(variables, options, path.name)
     views, labels = layout.views(variables), layout.labels
@@ -40,7 +40,7 @@ def read_npz(path: Path, options: Options) -> Dataset:
 
 
 def write_npz(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
-    """The arrays of the source with new values in the views."""
+    """Write the arrays of the source with new values in the views."""
     variables = _load(source)
     places = find_layout(variables, options, source.name).places
     for name, view in views.items():
@@ -54,7 +54,7 @@ def write_npz(views: dict[str, Any], path: Path, source: Path, options: Options)
 
 
 def save_arrays(arrays: dict[str, Any], path: Path) -> None:
-    """A compressed archive of dense arrays, whatever they are called: arguments of numpy.savez take names away."""
+    """Write a compressed archive of dense arrays with any names: the arguments of numpy.savez reserve some names."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             write_member(archive, f"{name}.npy", np.asanyarray(array))
@@ -70,10 +70,10 @@ def _load(path: Path) -> dict[str, Any]:
         if "Object arrays" in str(error):
             raise DataError(
                 f"expected plain arrays in {path.name}, got pickled objects, which could run code when opened; "
-                "store one numeric array a view"
+                "store one numeric array per view"
             ) from None
         raise DataError(
-            f"expected a NumPy archive, got bytes in {path.name} that are damaged or cut off; fetch it again"
+            f"expected a NumPy archive, got bytes in {path.name} that are damaged or cut short; fetch it again"
         ) from error
 
 

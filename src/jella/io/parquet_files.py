@@ -1,4 +1,4 @@
-"""Parquet files: what their footers say, which ones a folder holds, and reading a row group."""
+"""Parquet files: their footers, the files of a folder, and reading a row group."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class Footer:
-    """What the end of a Parquet file says of it."""
+    """The content of a Parquet file, as its footer describes it."""
 
     file: Path
-    types: dict[str, Any]  # column -> type of Arrow
+    types: dict[str, Any]  # column -> Arrow type
     index: tuple[str, ...]  # columns that pandas stored as an index
-    lengths: tuple[int, ...]  # of the row groups
+    lengths: tuple[int, ...]  # rows of each row group
 
     @classmethod
     def of(cls, file: Path) -> Footer:
-        """Read it, and nothing else of the file."""
+        """The footer of a file; nothing else of the file is read."""
         if file.suffix.lower() != ".parquet" or not file.is_file():
             raise DataError(f"expected Parquet files, got {file.name!r}; convert it, or name the views one by one")
         with _opened(file) as parquet:
@@ -47,7 +47,7 @@ class Footer:
 
 
 def views_of_folder(folder: Path) -> Iterator[tuple[str, list[Footer]]]:
-    """A view a folder in it; else all files as one view, or a view a file."""
+    """One view per folder in it; without folders, all files as one view, or one view per file."""
     entries = _entries(folder)
     if all(entry.is_dir() for entry in entries):
         yield from ((view_name(entry), footers_of(entry)) for entry in entries)
@@ -64,7 +64,7 @@ def views_of_folder(folder: Path) -> Iterator[tuple[str, list[Footer]]]:
 
 
 def footers_of(path: Path) -> list[Footer]:
-    """Of a file, or of the parts in a folder."""
+    """The footers of a file, or of the parts in a folder."""
     footers = [Footer.of(file) for file in (_entries(path) if path.is_dir() else [path])]
     for footer in footers[1:]:
         odd = sorted(footer.types.keys() ^ footers[0].types.keys())
@@ -77,7 +77,7 @@ def footers_of(path: Path) -> list[Footer]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What lies in a folder, without what Spark and Dask leave beside the data."""
+    """The content of a folder, without the extra files that Spark and Dask write."""
     entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "_"))]
     if not entries:
         raise DataError(f"expected Parquet files in the folder {folder.name!r}, got none; check the path")
@@ -85,48 +85,48 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _natural(path: Path) -> list[Any]:
-    """Sorts part.10 behind part.9."""
+    """A sort key that puts part.10 after part.9."""
     return [int(word) if word.isdecimal() else word for word in re.split(r"(\d+)", path.name)]
 
 
 def view_name(path: Path) -> str:
-    """How the view in a file or folder is called."""
+    """The name of the view in a file or folder."""
     return path.stem if path.suffix.lower() == ".parquet" else path.name
 
 
 def _opened(file: str | Path) -> Any:
-    """A Parquet file, or a sentence."""
+    """The opened Parquet file; a file that cannot be read raises an error of one sentence."""
     try:
         return need("pyarrow.parquet", "dask").ParquetFile(file)
     except FileNotFoundError:
         raise DataError(
-            f"expected {file} on every worker, got one without it; put it where all workers see it"
+            f"expected {file} on all workers, got one without it; put it where all workers see it"
         ) from None
-    except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
+    except (OSError, ValueError) as error:  # the kinds of errors that pyarrow raises
         raise DataError(_damaged(file)) from error
 
 
 def _damaged(file: str | Path) -> str:
-    return f"expected a Parquet table in {Path(file).name}, got bytes that are damaged or cut off; fetch it again"
+    return f"expected a Parquet table in {Path(file).name}, got bytes that are damaged or cut short; fetch it again"
 
 
 def is_number(kind: Any) -> bool:
-    """Whether values of this type of Arrow can become floating numbers."""
+    """Whether values of this Arrow type can become floating point numbers."""
     types = need("pyarrow.types", "dask")
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     return any(test(kind) for test in tests)
 
 
 def is_whole(kind: Any) -> bool:
-    """Whether values of this type of Arrow are whole numbers that int64 holds."""
+    """Whether values of this Arrow type are whole numbers that fit into int64."""
     return bool(need("pyarrow.types", "dask").is_signed_integer(kind))
 
 
-# what a worker does
+# functions that run on workers
 
 
 def load_values(part: RowGroup, features: tuple[str, ...], dtype: Any) -> np.ndarray:
-    """The features of a part, (n, d), NaN where there is no value."""
+    """The features of a part, (n, d), NaN for missing values."""
     return _numbers(_table(part, features), features, dtype)
 
 
@@ -139,7 +139,7 @@ def load_frame(part: RowGroup, features: tuple[str, ...], dtype: Any, id_column:
     if ids.null_count:
         row = ids.is_null().to_pylist().index(True)
         raise DataError(
-            f"expected an id for every sample, got none in row {row} of group {part.number} of "
+            f"expected an id for each sample, got none in row {row} of group {part.number} of "
             f"{Path(part.file).name}; name this sample"
         )
     index = pd.Index([str(one) for one in ids.to_pandas()]) if as_text else pd.Index(ids.cast("int64").to_numpy())

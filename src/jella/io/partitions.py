@@ -1,4 +1,4 @@
-"""Parquet files as parts of views that need not fit into memory: only their footers are read before a fit."""
+"""Parquet files as parts of views that may be larger than memory: only their footers are read before a fit."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def read_partitions(path: PathLike | Sequence[PathLike], *, id_column: str | Non
     Parameters
     ----------
     path : path, or list of paths
-        - a folder of folders of Parquet files: one view a folder, its files are parts of it;
-        - a folder of Parquet files: parts of one view where all have the same columns, else one view a file;
-        - a list: one view each, a file or a folder of parts.
+        - a folder of folders of Parquet files: one view per folder, whose files are its parts;
+        - a folder of Parquet files: parts of one view if all have the same columns, otherwise one view per file;
+        - a list: one view per entry, each a file or a folder of parts.
 
-        Names that begin with a dot or an underscore are passed over. Parts come in the order of their names, numbers
-        in these by their value.
+        Names that begin with a dot or an underscore are ignored. Parts are in the order of their names; numbers in
+        names are compared by value.
     id_column : str, optional
-        The column with the sample ids. Otherwise the index that pandas stored, or a first column that is not numeric,
+        The column with the sample ids. By default the index that pandas stored, or a first column that is not numeric,
         has no name or is called id or sample.
 
     Returns
     -------
     dict of str to Dask DataFrame or Dask array
-        One part per row group. DataFrames, indexed by the ids, if there are some: estimators align the views by them.
-        Whole numbers stay numbers where all views have such ids; others become text. Without ids, arrays, for rows
-        are aligned by position.
+        One part per row group. With ids, DataFrames with the ids as index: estimators align the views by them. Ids
+        stay whole numbers if all views have such ids; otherwise they become text. Without ids, arrays, whose rows are
+        aligned by position.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Partitioned:
     id_is_index : bool
         Whether pandas stored the ids as an index.
     has_whole_ids : bool
-        Whether the ids are whole numbers in every file.
+        Whether the ids are whole numbers in all files.
     """
 
     name: str
@@ -91,11 +91,11 @@ class Partitioned:
 
     @property
     def n_rows(self) -> int:
-        """Rows of all parts."""
+        """Number of rows of all parts."""
         return sum(part.length for part in self.parts)
 
     def as_array(self) -> Any:
-        """A Dask array, a chunk a part."""
+        """A Dask array, one chunk per part."""
         import dask
         import dask.array as da
 
@@ -105,7 +105,7 @@ class Partitioned:
         return da.concatenate([da.from_delayed(values, (part.length, d), self.dtype) for values, part in pairs])
 
     def as_frame(self, as_text: bool) -> Any:
-        """A Dask DataFrame, indexed by the sample ids."""
+        """A Dask DataFrame with the sample ids as index."""
         import dask.dataframe as dd
         import pandas as pd
 
@@ -131,7 +131,7 @@ def find_partitions(path: PathLike | Sequence[PathLike], *, id_column: str | Non
     paths = [Path(path).absolute()] if isinstance(path, str | os.PathLike) else [Path(one).absolute() for one in path]
     for one in paths:
         if not one.exists():
-            raise DataError(f"expected a file or folder, got {str(one)!r}, which is not there; check the path")
+            raise DataError(f"expected a file or folder, got {str(one)!r}, which does not exist; check the path")
     single = isinstance(path, str | os.PathLike) and paths[0].is_dir()
     groups = list(views_of_folder(paths[0])) if single else [(view_name(one), footers_of(one)) for one in paths]
     names = [name for name, _ in groups]
@@ -161,7 +161,7 @@ def _view(name: str, footers: Sequence[Footer], id_column: str | None) -> Partit
     shape = sum(part.length for part in parts), len(columns)
     if shape[0] < 2 or shape[1] == 0:
         raise DataError(
-            f"expected two samples and one feature at least, got the shape {shape} for view {name!r}; leave it out"
+            f"expected at least two samples and one feature, got the shape {shape} for view {name!r}; leave it out"
         )
     single = all(str(footer.types[column]) == "float" for footer in footers for column in columns)
     whole = ids is not None and all(is_whole(footer.types[ids]) for footer in footers)
@@ -170,11 +170,11 @@ def _view(name: str, footers: Sequence[Footer], id_column: str | None) -> Partit
 
 
 def _find_ids(name: str, footer: Footer, id_column: str | None) -> str | None:
-    """The column named; else the index; else a first column that looks like ids."""
+    """The named column; otherwise the index; otherwise a first column that looks like ids."""
     if id_column is not None:
         if id_column not in footer.types:
             raise DataError(
-                f"expected the id column {id_column!r} in every view, got none in {name!r}; rename the columns alike"
+                f"expected the id column {id_column!r} in all views, got none in {name!r}; use one name in all views"
             )
         return id_column
     if len(footer.index) > 1:
@@ -189,7 +189,7 @@ def _find_ids(name: str, footer: Footer, id_column: str | None) -> str | None:
 
 
 def _check_alike(views: Sequence[Partitioned]) -> None:
-    """All views name their samples, or none does and they have equal lengths."""
+    """Check that all views have sample ids, or that none has and they have equal lengths."""
     named, plain = [v for v in views if v.id_column is not None], [v for v in views if v.id_column is None]
     if named and plain:
         raise DataError(

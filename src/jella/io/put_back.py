@@ -1,4 +1,4 @@
-"""Where the rows of a view belong in the table that it was read from."""
+"""The places of a view's rows in the table that it was read from."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from jella.io.tables import Table
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table, then the samples that it lacks."""
+    """The rows of a table in a view, and the samples that the table lacks."""
 
-    positions: np.ndarray  # of each row of the table in the view, -1 where the view does not have it
+    positions: np.ndarray  # position in the view of each row of the table, -1 if the view lacks it
     extra: np.ndarray  # positions of the view's samples that the table lacks
 
     @classmethod
     def of(cls, table: Table, view: Any) -> Rows:
-        """Match by sample id, or by position where the table has none."""
+        """Match by sample id, or by position if the table has no ids."""
         if not table.has_ids:
             if len(view) != len(table.frame):
                 raise DataError(
@@ -34,12 +34,12 @@ class Rows:
 
     @property
     def order(self) -> np.ndarray:
-        """Position in the view of every row to be written."""
+        """Position in the view of each row to be written."""
         return np.concatenate([self.positions, self.extra])
 
 
 def merged(table: Table, view: Any) -> Any:
-    """The table with the values of the view, its other columns as they were, and the samples that it lacked."""
+    """The table with the values of the view, its other columns unchanged, and the samples that it lacked."""
     rows = Rows.of(table, view)
     out = _extended(table, view, rows)
     there = np.flatnonzero(rows.order >= 0)
@@ -53,13 +53,13 @@ def merged(table: Table, view: Any) -> Any:
 
 
 def _typed(values: Any, dtype: Any) -> Any:
-    """Values in the type of the table's column, where that is one of NumPy's and changes none of them."""
+    """Values in the type of the table's column, if that is a NumPy type and changes no value."""
     plain = isinstance(dtype, np.dtype) and isinstance(values.dtype, np.dtype)
     return stored_like(values.to_numpy(), dtype) if plain else values
 
 
 def _extended(table: Table, view: Any, rows: Rows) -> Any:
-    """The table with rows for further samples, which have an id and nothing else yet."""
+    """The table with rows for additional samples, which have an id and no values yet."""
     pd = need("pandas", "pandas")
     if not rows.extra.size:
         return table.frame.copy()

@@ -1,4 +1,4 @@
-"""R data files: lists of matrices with row names, also in parts (training and test samples) that are stacked."""
+"""R data files: lists of matrices with row names; parts (training and test samples) are stacked."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from jella.io.tables import Table, assemble
 
 
 def read_rda(path: Path, options: Options) -> Dataset:
-    """Views and labels of an R data file (.rda, .RData, .rds)."""
+    """The data set in an R data file (.rda, .RData, .rds)."""
     content = _load(path)
     while isinstance(content, Mapping) and len(content) == 1 and isinstance(next(iter(content.values())), Mapping):
         content = next(iter(content.values()))
     if not isinstance(content, Mapping):
         content = {path.stem: content}
     parts = {name: part for name, part in content.items() if isinstance(part, Mapping)}
-    notes = [f"Samples of {' and '.join(parts)} stacked; a view absent from one is missing there."] if parts else []
+    notes = (
+        [f"Samples of {' and '.join(parts)} stacked; a view that is absent from one is missing for its samples."]
+        if parts
+        else []
+    )
     frames = _stacked(list(parts.values())) if parts else _frames(content)
     if not frames:
         raise DataError(f"expected matrices in {path.name}, got {list(content)[:5]}; save a list of matrices")
@@ -34,14 +38,14 @@ def _load(path: Path) -> Any:
     rdata = need("rdata", "r")
     try:
         return rdata.read_rds(path) if path.suffix.lower() == ".rds" else rdata.read_rda(path)
-    except Exception as error:  # the parser stops wherever the bytes stop making sense
+    except Exception as error:  # the parser raises many kinds of errors
         raise DataError(
-            f"expected an R data file, got bytes in {path.name} that are damaged or cut off; fetch it again"
+            f"expected an R data file, got bytes in {path.name} that are damaged or cut short; fetch it again"
         ) from error
 
 
 def _frames(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The matrices, data frames and factors of a list; what has no row names takes those of the others."""
+    """The matrices, data frames and factors of a list; those without row names get the names of the others."""
     pd = need("pandas", "pandas")
     frames = {str(name): frame for name, value in part.items() if (frame := _frame(str(name), value)) is not None}
     named = next((frame.index for frame in frames.values() if not isinstance(frame.index, pd.RangeIndex)), None)
@@ -67,7 +71,7 @@ def _frame(name: str, value: Any) -> Any:
 
 
 def _stacked(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Views of the same name below one another, columns matched by name."""
+    """Views of the same name stacked; columns are matched by name."""
     pd = need("pandas", "pandas")
     read = [_frames(part) for part in parts]
     names = dict.fromkeys(name for part in read for name in part)

@@ -1,4 +1,4 @@
-"""Reading files and folders: by their ending, and by what they hold."""
+"""Reading files and folders, by their suffix and their content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TABLE_OPTIONS = ("labels", "id_column", "missing", "non_numeric")
 
 @dataclass(frozen=True)
 class Format:
-    """How a file is read, and which options mean something for it."""
+    """The function that reads a kind of file, and the options that it uses."""
 
     read: Callable[[Path, Options], Dataset]
     options: tuple[str, ...]
@@ -70,23 +70,23 @@ def read(
     Parameters
     ----------
     path : path, or list of paths
-        - .mat (also version 7.3): a cell array of matrices, or several matrices; labels beside them.
-        - .npz: one array per view; labels and sample names beside them.
+        - .mat (also version 7.3): a cell array of matrices, or several matrices; and labels.
+        - .npz: one array per view; and labels and sample names.
         - .csv, .tsv, .txt, .parquet, .feather: one table per view; pass a folder or a list. .xlsx: one sheet per view.
         - a folder of .mtx files, with names in .docs and .terms and classes in .clist.
-        - .rda, .RData, .rds: a list of matrices. .h5ad, .h5mu: the matrix X of every modality.
+        - .rda, .RData, .rds: a list of matrices. .h5ad, .h5mu: the matrix X of each modality.
     labels : str, optional
-        The variable, table or column that holds the labels, where the usual names and rules do not find it. A column
-        of a table is taken out of its view.
+        The variable, table or column that holds the labels, if the usual names and rules do not find it. A column
+        of a table is removed from its view.
     samples : {'auto', 'rows', 'columns'}, default='auto'
-        Of .mat and .npz: where the samples are; found from the labels and the agreement of the views.
+        For .mat and .npz: where the samples are; 'auto' decides by the labels and the agreement of the views.
     id_column : str, optional
-        Of tables: the column with the sample ids. Otherwise a first column that has no name, is called id or sample,
-        or holds distinct texts; where there is none, rows are aligned by position.
+        For tables: the column with the sample ids. By default a first column that has no name, is called id or sample,
+        or holds distinct texts; without such a column, rows are aligned by position.
     missing : list of str, optional
-        Of text tables: what else marks a missing value, besides 'NA', 'NaN', 'null', the empty cell and the like.
+        For text tables: further marks of a missing value, besides 'NA', 'NaN', 'null', the empty cell and similar.
     non_numeric : {'error', 'drop', 'encode'}, default='error'
-        Of tables: what to do with columns of text in a view; 'encode' makes one column per value.
+        For tables: what to do with columns of text in a view; 'encode' makes one column per value.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def read(
     if isinstance(path, str | os.PathLike):
         where = Path(path)
         if not where.exists():
-            raise DataError(f"expected a file or folder, got {str(where)!r}, which is not there; check the path")
+            raise DataError(f"expected a file or folder, got {str(where)!r}, which does not exist; check the path")
         dataset = _read_folder(where, options) if where.is_dir() else _read_file(where, options)
         return _finished(dataset, Origin(where, options))
     files = tuple(Path(file) for file in path)
@@ -116,12 +116,12 @@ def read(
 
 
 def _finished(dataset: Dataset, source: Origin) -> Dataset:
-    """The data set with its source, and with labels of its own samples only."""
+    """The data set with its source; labels of samples that no view has are left out."""
     labels, notes = dataset.labels, dataset.notes
     if hasattr(labels, "index"):
         known = labels.index.isin(dataset.sample_names)
         if not known.all():
-            notes = (*notes, f"{int((~known).sum())} labels are of samples that no view has and left out.")
+            notes = (*notes, f"{int((~known).sum())} labels are left out: no view has their samples.")
             labels = labels[known]
     return checked(replace(dataset, labels=labels, notes=notes, source=source))
 
@@ -139,7 +139,7 @@ def _read_file(path: Path, options: Options) -> Dataset:
 
 
 def _read_folder(folder: Path, options: Options) -> Dataset:
-    """Matrix Market files, tables, or the only data file of a folder."""
+    """The data set in a folder: Matrix Market files, tables, or the only data file."""
     files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
     matrices = [file for file in files if file.suffix.lower() == ".mtx"]
     tables = [file for file in files if file.suffix.lower() in TABLES and file.suffix.lower() != ".txt"]
@@ -160,7 +160,7 @@ def _read_tables(files: Sequence[Path], options: Options, name: str) -> Dataset:
         if file.suffix.lower() not in TABLES:
             raise DataError(f"expected tables ({', '.join(TABLES)}), got {file.name!r}; pass this file on its own")
         if not file.exists() or file.stat().st_size == 0:
-            raise DataError(f"expected a table, got {file.name!r}, which is not there or empty; check the path")
+            raise DataError(f"expected a table, got {file.name!r}, which does not exist or is empty; check the path")
     if not files or len({file.stem for file in files}) < len(files):
         raise DataError(f"expected tables of different names, got {[file.name for file in files]}; rename them")
     tables = [TABLES[file.suffix.lower()](file, options) for file in files]

@@ -1,4 +1,4 @@
-"""Keeping the stored type of values, readers of SciPy that give arrays, and never leaving half a file behind."""
+"""The stored type of values, SciPy readers that return arrays, and files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def stored_like(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    """Values in the type that the file had them in, where that changes none of them."""
+    """Values in the type that they had in the file, if that changes no value."""
     if values.dtype == dtype or dtype.kind not in "biuf":
         return values
     if dtype.kind in "biu" and not np.isfinite(values).all():
@@ -25,13 +25,13 @@ def stored_like(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
 
 
 def giving_arrays(reader: Callable[..., Any]) -> Callable[..., Any]:
-    """A reader of SciPy that gives sparse arrays; an older one that cannot be asked gives sparse matrices."""
+    """A SciPy reader that returns sparse arrays; an older SciPy without that option returns sparse matrices."""
     return partial(reader, spmatrix=False) if "spmatrix" in inspect.signature(reader).parameters else reader
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path, renamed to it when all went well and removed when not."""
+    """A temporary name in the same folder; renamed to the path after success and removed after an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.stem}.part{path.suffix}")
     try:

@@ -1,4 +1,4 @@
-"""Tables, one per view, of any file type: which column names the samples, which table or column holds the labels."""
+"""Tables, one per view, of any file type: which column holds the sample ids, which table or column the labels."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Table:
     """A table as stored, before its sample ids are found."""
 
     name: str
-    frame: Any  # DataFrame, indexed by sample where the file says so
-    id_column: Any = None  # label of the column with the ids
+    frame: Any  # DataFrame, indexed by sample if the file says so
+    id_column: Any = None  # name of the column with the ids
 
     @property
     def has_ids(self) -> bool:
-        """Whether its samples have names."""
+        """Whether the samples have names."""
         return self.id_column is not None or not _is_range(self.frame.index)
 
     def indexed(self) -> Any:
@@ -39,7 +39,7 @@ class Table:
 
 
 def find_ids(table: Table, options: Options) -> Table:
-    """The table with its id column: that named, or a first column without a name, called id, or of distinct texts."""
+    """The table with its id column: the named one, or a first column without name, called id, or of distinct texts."""
     columns = table.frame.columns
     if options.id_column is not None and options.id_column in columns:
         return replace(table, id_column=options.id_column)
@@ -51,19 +51,19 @@ def find_ids(table: Table, options: Options) -> Table:
 
 
 def is_unnamed(column: Any) -> bool:
-    """Whether a column has no name of its own, as pandas calls it."""
+    """Whether a column has no name, or one that pandas made."""
     return str(column).strip() == "" or str(column).startswith("Unnamed: ")
 
 
 def is_id_name(column: str) -> bool:
-    """Whether a column is called as sample ids usually are."""
+    """Whether a column has a usual name of sample ids."""
     return re.sub(r"[^a-z]", "", column.lower()) in _ID_NAMES
 
 
 def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
-    """Views and labels from tables.
+    """The data set in tables.
 
-    A table of a single column of text is labels: the first such table, or the one that `options.labels` names.
+    A table of a single column of text holds labels: the first such table, or the one that `options.labels` names.
     """
     identified = [find_ids(table, options) for table in tables]
     _check_ids(identified, options)
@@ -78,7 +78,7 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
     notes = [] if label_name is None else [f"Labels are from {label_name!r}."]
     others = [key for key in labellings if key != label_name]
     if others:
-        notes.append(f"Further labels, not read: {some(others)}; pass labels={others[0]!r} to take these.")
+        notes.append(f"Other labels, not read: {some(others)}; pass labels={others[0]!r} to use these.")
     views, changes = _numeric(views, options)
     has_ids = identified[0].has_ids
     notes += [*changes, *(_id_notes(identified) if has_ids else ["Rows are aligned by position: no sample ids."])]
@@ -88,13 +88,13 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
 
 
 def _check_ids(tables: Sequence[Table], options: Options) -> None:
-    """All tables name their samples, or none does and they have equal lengths."""
+    """Check that all tables have sample ids, or that none has and they have equal lengths."""
     if options.id_column is not None:
         lacking = [table.name for table in tables if table.id_column != options.id_column]
         if lacking:
             raise DataError(
-                f"expected the id column {options.id_column!r} in every table, got none in {some(lacking)}; rename the "
-                "columns alike"
+                f"expected the id column {options.id_column!r} in all tables, got none in {some(lacking)}; use one "
+                "name in all tables"
             )
     named, plain = [t for t in tables if t.has_ids], [t for t in tables if not t.has_ids]
     if named and plain:
@@ -110,7 +110,7 @@ def _check_ids(tables: Sequence[Table], options: Options) -> None:
 
 
 def _are_names(column: Any) -> bool:
-    """Whether a column holds distinct texts, most of which are no numbers."""
+    """Whether a column holds distinct texts, most of which are not numbers."""
     pd = need("pandas", "pandas")
     if _is_numeric(column) or column.isna().any() or not column.is_unique:
         return False
@@ -121,11 +121,13 @@ def _checked_ids(ids: Any, name: str) -> Any:
     pd = need("pandas", "pandas")
     if pd.isna(ids).any():
         row = int(np.flatnonzero(pd.isna(ids))[0])
-        raise DataError(f"expected an id for every sample of {name!r}, got none in row {row}; name this sample")
+        raise DataError(f"expected an id for each sample of {name!r}, got none in row {row}; name this sample")
     index = pd.Index([str(i) for i in ids])
     if index.has_duplicates:
         twice = index[index.duplicated()][0]
-        raise DataError(f"expected one row a sample in {name!r}, got the id {twice!r} more than once; keep one of them")
+        raise DataError(
+            f"expected one row per sample in {name!r}, got the id {twice!r} more than once; keep one of them"
+        )
     return index
 
 
@@ -158,7 +160,7 @@ def _choose_labels(
     having = [key for key, frame in views.items() if wanted in frame.columns]
     if not having:
         raise DataError(
-            f"expected labels={wanted!r} to name a table or a column, got no such one; there are the labels "
+            f"expected labels={wanted!r} to name a table or a column, got another name; there are the labels "
             f"{list(labellings)} and the views {list(views)}"
         )
     labels = views[having[0]][wanted]
@@ -173,20 +175,20 @@ def _numeric(views: dict[str, Any], options: Options) -> tuple[dict[str, Any], l
         if texts and options.non_numeric == "error":
             raise DataError(_text_columns(name, frame, texts))
         if texts:
-            done = "dropped" if options.non_numeric == "drop" else "encoded, one column a value"
+            done = "dropped" if options.non_numeric == "drop" else "encoded, one column per value"
             notes.append(f"Columns of text in {name!r} {done}: {some([str(c) for c in texts])}.")
             frame = frame.drop(columns=texts) if options.non_numeric == "drop" else _encoded(frame, texts)
         if frame.shape[1]:
             out[name] = frame
         else:
-            notes.append(f"{name!r} has no column of numbers and is no view.")
+            notes.append(f"{name!r} has no column of numbers and is not a view.")
     if not out:
         raise DataError(f"expected columns of numbers, got none in {some(list(views))}; encode the text first")
     return out, notes
 
 
 def _text_columns(name: str, frame: Any, texts: list[Any]) -> str:
-    """What the error says of columns that hold text, alone or among numbers."""
+    """The error message for columns that hold text, alone or among numbers."""
     pd = need("pandas", "pandas")
     column = frame[texts[0]].dropna()
     odd = column[pd.to_numeric(column, errors="coerce").isna()]
@@ -203,12 +205,12 @@ def _text_columns(name: str, frame: Any, texts: list[Any]) -> str:
         )
     return (
         f"expected numbers in view {name!r}, got text in the columns {some([str(c) for c in texts])}; pass "
-        "non_numeric='drop' or 'encode', or labels= the one that holds the classes"
+        "non_numeric='drop' or 'encode', or name the column of classes with labels="
     )
 
 
 def _encoded(frame: Any, texts: list[Any]) -> Any:
-    """Each text column as one column a value, 0 or 1, NaN where the text is missing; at the place of the original."""
+    """Each text column replaced by one column per value, 0 or 1, NaN where the text is missing."""
     pd = need("pandas", "pandas")
     parts = []
     for column in frame.columns:

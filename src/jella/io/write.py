@@ -22,7 +22,7 @@ from jella.io.read import FILES, TABLES, read
 from jella.io.stored import replacing
 from jella.views.containers import is_frame
 
-#: name of a view -> values; where to; the file to follow; how that was read
+#: views by name, path to write to, source file, options with which it was read
 Writer = Callable[[dict[str, Any], Path, Path, Options], None]
 
 _FILES: dict[str, Writer] = {
@@ -43,19 +43,19 @@ def write_views(
 ) -> list[Path]:
     """Write views to files, in the format, layout and types of the files they came from.
 
-    Names and their order stay, and so does everything in the files that is not a view. Values that did not change are
-    written as they were stored; in text tables, their very text. MATLAB files are written in version 5. Files are
-    written under a temporary name first, so that there is never half a file.
+    Names, their order, and everything in the files that is not a view are kept. Values that did not change are written
+    as they were stored; in text tables, with the same text. MATLAB files are written in version 5. Files are written
+    under a temporary name first, so that there is never an incomplete file.
 
     Parameters
     ----------
     views : dict of str to array, CSR array or DataFrame
-        Under the names that `like` gives them.
+        With the names that they have in `like`.
     path : path
-        A folder, or the file where `like` is a single file.
+        A folder, or the file if `like` is a single file.
     like : Dataset or path, optional
-        What the views were read from; with a path, as `read` reads it. Where there is none, or its format is not
-        written (R data, Matrix Market), the views become a NumPy archive if the path ends in .npz, and else a folder
+        What the views were read from; a path is read with `read`. If there is none, or its format is not
+        written (R data, Matrix Market), the views become a NumPy archive if the path ends in .npz, otherwise a folder
         of CSV tables.
 
     Returns
@@ -81,7 +81,7 @@ def write_views(
 
 
 def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[tuple[Path, Callable[[Path], None]]]:
-    """Which files to write, and how."""
+    """The files to write, with the function that writes each."""
     if like is None or like.source is None or not _is_written(like.source):
         return _plain_steps(views, path)
     unknown = [name for name in views if name not in like.views]
@@ -106,7 +106,7 @@ def _step(
 
 
 def _files(source: Origin) -> Sequence[Path]:
-    """The data files of a source, tables before others as in reading."""
+    """The data files of a source, tables before others as in `read`."""
     if not isinstance(source.path, Path):
         return source.path
     if source.path.is_file():
@@ -122,7 +122,7 @@ def _is_written(source: Origin) -> bool:
 
 
 def _target(path: Path, source: Path) -> Path:
-    """The path itself where it ends as the source does; else a file of the source's name in the folder."""
+    """The path itself if it has the suffix of the source; otherwise a file with the source's name in the folder."""
     if path.suffix.lower() == source.suffix.lower() and not path.is_dir():
         return path
     if path.suffix and not path.is_dir():
@@ -133,7 +133,7 @@ def _target(path: Path, source: Path) -> Path:
 
 
 def _as_read(view: Any, known: Any) -> Any:
-    """A view in the kind of container that reading gave: a table where that has names."""
+    """A view in the kind of container that `read` returned: a table if that has names."""
     if not is_frame(known) or is_frame(view):
         return view
     pd = need("pandas", "pandas")
@@ -146,7 +146,7 @@ def _as_read(view: Any, known: Any) -> Any:
 
 
 def _plain_steps(views: dict[str, Any], path: Path) -> list[tuple[Path, Callable[[Path], None]]]:
-    """One archive, or one CSV table per view."""
+    """The files to write: one archive, or one CSV table per view."""
     if path.suffix.lower() == ".npz":
         return [(path, lambda part: save_arrays(_arrays(views), part))]
     if path.suffix.lower() in (*FILES, *TABLES) and not path.is_dir():
@@ -155,7 +155,7 @@ def _plain_steps(views: dict[str, Any], path: Path) -> list[tuple[Path, Callable
 
 
 def _arrays(views: dict[str, Any]) -> dict[str, Any]:
-    """Dense arrays on all samples, with the names of these where they have some."""
+    """Dense arrays on all samples, with the names of the samples if they have some."""
     dataset = Dataset("views", views)
     arrays = {k: v.toarray() if sparse.issparse(v) else v for k, v in dataset.as_arrays().views.items()}
     names = dataset.sample_names

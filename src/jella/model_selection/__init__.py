@@ -1,4 +1,4 @@
-"""Choosing a rank, a weight or a method without labels: hide what is known, and see who predicts it best."""
+"""Choosing a rank, a weight or a method without labels: hide observed values, compare how well each predicts them."""
 
 from jella.model_selection.clusters import select_n_clusters
 from jella.model_selection.held_out import HeldOut, held_out_error

@@ -15,7 +15,7 @@ from jella.views import View, read_views
 
 
 def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Errors, Errors] | tuple[None, None]:
-    """Errors on hidden values, of all and by view: of another fit of the model and of means; None after Ctrl-C.
+    """Errors on hidden values, overall and by view, of a new fit of the model and of means; None after Ctrl-C.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
     Returns
     -------
     ours, means : (float, dict of name -> float)
-        In standard deviations of a feature, as `HeldOut.score` has them.
+        In standard deviations of a feature, as in `HeldOut.score`.
     """
     trials = Trials.draw(HeldOut(random_state=getattr(model, "random_state", 0)), X, observed)
     holed = trials.holed(0)
@@ -36,19 +36,19 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
 
 
 def mean_errors(trials: Trials, holed: Any, number: int) -> Errors:
-    """Errors of means of features, taken over the data without what one of the splits hides."""
+    """Errors of the means of features; the means are computed without the values that a split hides."""
     seen = read_views(holed)
     return trials.errors_of(replace(seen, items=tuple(_means(view) for view in seen)), number)
 
 
 def _means(view: View) -> View:
-    """The view with the mean of its feature everywhere."""
+    """The view with all values replaced by the mean of their feature."""
     means = np.broadcast_to(to_numpy(feature_means(view)), (view.n_samples, view.n_features))
     return replace(view, X=means, mask=np.ones((1, 1), dtype=bool))
 
 
 def without_choice(model: Any) -> Any:
-    """A clone that embeds and completes alike, but is given as many clusters as it has blocks: choosing takes long."""
+    """A clone with the same embedding and completion, but a fixed number of clusters, since choosing it takes long."""
     trial = clone(model)
     if hasattr(model, "n_blocks") and model.n_blocks <= np.sum(np.asarray(model.labels_) >= 0):
         trial.set_params(n_clusters=model.n_blocks, n_init=1)
@@ -56,5 +56,5 @@ def without_choice(model: Any) -> Any:
 
 
 def interrupted(model: Any) -> bool:
-    """Whether the fit was stopped by Ctrl-C and kept what it had."""
+    """Whether the fit was stopped by Ctrl-C and kept its last sweep."""
     return getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted"

@@ -1,4 +1,4 @@
-"""How many clusters there are, without labels."""
+"""Choosing the number of clusters without labels."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from jella.graphs.spectral import ClusterPath
 
 
 def select_n_clusters(X: Any, *, observed: Any = None, random_state: Any = 0, **settings: Any) -> ClusterPath:
-    """Number of clusters of incomplete views, by how clear the partition into each number of them is.
+    """Number of clusters of incomplete views: the number that gives the clearest partition.
 
-    The views are embedded by SparseBDR. For a ladder of numbers the embedding's neighbour graph is cut into that many
-    groups; of the numbers with nearly the best modularity, the one is chosen after which the gap to the next
-    eigenvalue of the graph's Laplacian is widest.
+    SparseBDR embeds the views. For several numbers, the neighbour graph of the embedding is cut into this many groups.
+    Among the numbers with nearly the best modularity, the one is chosen after which the gap to the next eigenvalue of
+    the graph's Laplacian is widest.
 
     Parameters
     ----------
@@ -21,12 +21,12 @@ def select_n_clusters(X: Any, *, observed: Any = None, random_state: Any = 0, **
     observed : as in SparseBDR.fit
     random_state : int, optional
     **settings
-        Of SparseBDR.
+        Parameters of SparseBDR.
 
     Returns
     -------
     ClusterPath
-        With the number chosen, and modularity and gap of all that were tried.
+        The chosen number, and modularity and gap of all numbers that were tried.
 
     Examples
     --------

@@ -14,7 +14,7 @@ SCALES = ("standardize", "none")
 
 
 def units_of(views: Views, scale: str) -> list[np.ndarray]:
-    """The unit of every feature, (d,) or (1,) per view; 0 for a feature that does not vary."""
+    """The unit of each feature, (d,) or (1,) per view; 0 for a constant feature."""
     if scale not in SCALES:
         raise ValueError(f"expected scale to be one of {SCALES}, got {scale!r}; pass one of these names")
     return [np.ones(1) if scale == "none" else _spread(view) for view in views]
@@ -23,14 +23,14 @@ def units_of(views: Views, scale: str) -> list[np.ndarray]:
 def squared_errors(
     views: Views, estimates: Views, hidden: Hidden, units: Sequence[np.ndarray]
 ) -> list[tuple[float, int]]:
-    """Sum of the squared errors on the hidden values, and their number, of every view.
+    """Sum of the squared errors on the hidden values, and their number, for each view.
 
     Parameters
     ----------
     views : Views
         The data.
     estimates : Views
-        Of the same samples and features, with an estimate of every hidden value.
+        The same samples and features, with an estimate of each hidden value.
     hidden : Hidden
     units : as `units_of` returns them
     """
@@ -41,7 +41,7 @@ def squared_errors(
 
 
 def pooled(parts: Sequence[tuple[float, int]]) -> float:
-    """Root mean square over the hidden values of all views."""
+    """Root mean square error over the hidden values of all views."""
     total, number = sum(part[0] for part in parts), sum(part[1] for part in parts)
     if number == 0:
         raise ValueError(
@@ -51,7 +51,7 @@ def pooled(parts: Sequence[tuple[float, int]]) -> float:
 
 
 def root_mean(total: float, number: int) -> float:
-    """Root mean square from a sum of squares; NaN of nothing."""
+    """Root mean square from a sum of squares and a count; NaN if the count is 0."""
     return float(np.sqrt(total / number)) if number else float("nan")
 
 
@@ -65,8 +65,8 @@ def _squared_error(
         chosen = np.broadcast_to(where, known.shape)
         if (chosen & ~known).any() or (theirs < 0).any():
             raise ValueError(
-                f"expected a number wherever something was hidden, but the completed view {view.name!r} has NaN there; "
-                "complete it wholly"
+                f"expected a number for each hidden value, got NaN in the completed view {view.name!r}; "
+                "impute all of them"
             )
         error = (dense_rows(estimate.X, theirs) - dense_rows(view.X, rows)) / np.where(counts, unit, 1.0)
         error = error[chosen & counts]
@@ -82,12 +82,12 @@ def _spread(view: View) -> np.ndarray:
     mean = X.sum(axis=0) / count
     centred = np.where(mask, X - mean, 0.0)
     spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / count)
-    noise = 10.0 * float(np.finfo(to_numpy(view.X).dtype).eps) * np.abs(mean)  # the rounding of a constant
+    noise = 10.0 * float(np.finfo(to_numpy(view.X).dtype).eps) * np.abs(mean)  # only the rounding error of a constant
     return np.where(spread > noise, spread, 0.0)
 
 
 def conforming(completed: Any, X: Any, views: Views) -> Views:
-    """Completed data as views, with the samples and features of the data."""
+    """Completed data as views; they must have the samples and features of the data."""
     read = read_views(completed, schema=Schema.of(views, X))
     if read.n_samples != views.n_samples or (read.sample_names is None) != (views.sample_names is None):
         raise ValueError(

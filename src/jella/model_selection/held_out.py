@@ -1,4 +1,4 @@
-"""Hiding observed values from a fit, and the error on them."""
+"""Hiding observed values from a fit, and measuring the error on them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from jella.model_selection.errors import conforming, pooled, root_mean, squared_
 from jella.views import Hidden, Views, read_views
 from jella.views.draw import draw_as_missing
 
-#: of all hidden values together, and by view
+#: error over all hidden values, and by view
 Errors = tuple[float, dict[str, float]]
 WHAT_TO_HIDE = ("auto", "views", "entries")
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Splits of the observed values: some are hidden from the fit, and scored.
+    """Splits of the observed values: some are hidden from the fit and used to score it.
 
-    Rows are not split: every sample stays, with less observed. No sample and no feature loses its last observed value.
+    Rows are not split: all samples stay, with fewer values. No sample and no feature loses its last observed value.
 
     Parameters
     ----------
     n_splits : int, default=1
         Number of draws.
     share : float in (0, 1), default=0.1
-        How much to hide: of the observed entries of every view, of the samples with two views or more, or of both.
+        How much to hide: of the observed entries of each view, of the samples with two views or more, or of both.
     what : {'auto', 'views', 'entries'}, default='auto'
         - 'views': one whole view of some of the samples that have two or more.
-        - 'entries': some entries of every view. A sparse view becomes dense in the fit.
-        - 'auto': as the data lack values themselves. Whole views where only those are missing, or nothing is; where
-          single entries are missing, whole views and then entries; entries where no sample has two views. A sparse view
-          that lacks whole samples only loses no entries beside other views, and stays sparse.
+        - 'entries': some entries of each view. A sparse view becomes dense in the fit.
+        - 'auto': in the way in which the data lack values. Whole views if only those are missing, or nothing is; whole
+          views and then entries if single entries are missing; entries if no sample has two views. A sparse view that
+          lacks whole samples only, among other views, loses no entries and stays sparse.
     random_state : int, Generator or RandomState, optional
-        An int hides the same in every call of `split`.
+        An int hides the same values in each call of `split`.
 
     Examples
     --------
@@ -66,21 +66,21 @@ class HeldOut:
             raise ValueError(f"expected what to be one of {WHAT_TO_HIDE}, got {self.what!r}; pass one of these names")
 
     def split(self, X: Any, observed: Any = None) -> Iterator[tuple[Any, Any]]:
-        """The data with values hidden, and what is hidden, n_splits times.
+        """Yield the data without the hidden values, and where they are, n_splits times.
 
         Parameters
         ----------
         X : 2-D array, list, tuple or dict of arrays, DataFrames or SciPy sparse arrays
-            May have holes. Not modified.
+            Values may be missing. Not modified.
         observed : as X, of booleans, optional
             True where a value was observed, instead of NaN.
 
         Yields
         ------
         holed : as X
-            With NaN for what was hidden, and for what `observed` says is missing.
-        hidden : as X, of boolean arrays (n, d), or (n, 1) where whole samples were hidden
-            True where an observed value was hidden. Rows of DataFrames are in the order of the union of their indexes.
+            With NaN for hidden values, and for values that are missing according to `observed`.
+        hidden : as X, of boolean arrays (n, d), or (n, 1) if whole samples were hidden
+            True for hidden values. Rows of DataFrames are in the order of the union of their indexes.
         """
         trials = Trials.draw(self, X, observed)
         for number, hidden in enumerate(trials.hidden):
@@ -101,15 +101,15 @@ class HeldOut:
         Parameters
         ----------
         X : the views before anything was hidden
-        completed : as X, with an estimate wherever something was hidden
-        hidden : as `split` gives it
+        completed : as X, with an estimate of each hidden value
+        hidden : as `split` yields it
         scale : {'standardize', 'none'}, default='standardize'
             The unit of the errors. 'standardize': the standard deviation of a feature over its observed values, so
-            that 1 is the error of the mean; constant features do not count. Sparse views have one unit per view, the
+            that 1 is the error of the mean; constant features are left out. Sparse views have one unit per view, the
             root mean square of its observed values. 'none': your own units.
         observed : as in `split`
         by_view : bool, default=False
-            The error of every view by itself, NaN where nothing was hidden in it.
+            Return the error of each view, NaN if nothing was hidden in it.
 
         Returns
         -------
@@ -132,7 +132,7 @@ def held_out_error(
     observed: Any = None,
     scale: str = "standardize",
 ) -> float:
-    """Error of an estimator on values that its fit does not see: fit, complete, compare; the mean over the splits.
+    """The error of an estimator on values that its fit does not see, averaged over the splits.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def held_out_error(
         A clone of it is fitted.
     X : as in the estimator's fit
     held_out : HeldOut, optional
-        What to hide; ``HeldOut(random_state=0)`` unless given.
+        What to hide; by default ``HeldOut(random_state=0)``.
     y : optional
         For methods that use labels.
     observed : as in the estimator's fit
@@ -161,7 +161,7 @@ def held_out_error(
 
 @dataclass(frozen=True)
 class Trials:
-    """Data and what is hidden of them, drawn once for all estimators that are compared."""
+    """Data and the values that are hidden, drawn once for all estimators that are compared."""
 
     X: Any
     y: Any
@@ -172,7 +172,7 @@ class Trials:
 
     @classmethod
     def draw(cls, held_out: HeldOut, X: Any, observed: Any = None, scale: str = "standardize", y: Any = None) -> Trials:
-        """Read the data and draw what every split hides."""
+        """Read the data and draw the hidden values of each split."""
         views, rng = read_views(X, observed), generator(held_out.random_state)
         draws = range(held_out.n_splits)
         hidden = tuple(draw_as_missing(views, held_out.share, held_out.what, rng) for _ in draws)
@@ -188,11 +188,11 @@ class Trials:
         return gone.apply_to(self.X, self.views)
 
     def errors(self, completed: Any, number: int) -> Errors:
-        """Errors of completed data on what one of the splits hides: of all hidden values, and by view."""
+        """Errors of completed data on the values that a split hides: over all of them, and by view."""
         return self.errors_of(conforming(completed, self.X, self.views), number)
 
     def errors_of(self, estimates: Views, number: int) -> Errors:
-        """As `errors`, of estimates that are views already."""
+        """As `errors`, for estimates that are already views."""
         parts = squared_errors(self.views, estimates, self.hidden[number], self.units)
         return pooled(parts), {name: root_mean(*part) for name, part in zip(self.views.names, parts, strict=True)}
 
@@ -201,12 +201,12 @@ class Trials:
         holed, model = self.holed(number), clone(estimator)
         model = model.fit(holed) if self.y is None else model.fit(holed, self.y)
         if getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted":
-            raise KeyboardInterrupt  # the fit kept its last sweep, whose error is not that of the estimator
+            raise KeyboardInterrupt  # the fit kept its last sweep; its error is not that of the estimator
         return self.errors(model.complete(holed), number)[0]
 
 
 def check_completes(estimator: Any) -> None:
-    """Refuse what cannot fit and complete."""
+    """Refuse objects without fit and complete."""
     if not hasattr(estimator, "fit") or not hasattr(estimator, "complete") or isinstance(estimator, type):
         got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
         raise ValueError(f"expected an estimator with fit and complete, got {got}; pass for example jella.MVLIV()")

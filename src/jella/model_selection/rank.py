@@ -1,4 +1,4 @@
-"""The rank that predicts hidden values best."""
+"""Choosing the rank that predicts hidden values best."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from jella.model_selection.search import N_SPLITS, mean_and_error
 from jella.problem.terms import Orthonormal, Ridge
 from jella.views import Views
 
-#: weight of the ridge of the default estimator, where samples have a norm near one in every view
+#: weight of the ridge of the default estimator, whose samples have a norm near one in each view
 RIDGE = 0.1
-#: the walk up the ranks ends once the error has risen this often in a row
+#: the search stops when the error has risen this many times in a row
 N_RISES = 3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RankPath:
-    """Errors by rank, and the rank chosen from them.
+    """The errors by rank, and the rank chosen from them.
 
     Attributes
     ----------
     rank : int
-        The choice.
+        The chosen rank.
     ranks : tuple of int
-        Those tried, rising.
+        The ranks tried, in ascending order.
     errors, standard_errors : arrays
         Mean over the splits for each, and its standard error (NaN with one split).
     estimator : estimator
-        With the rank chosen, not fitted.
+        With the chosen rank, not fitted.
     """
 
     rank: int
@@ -62,27 +62,27 @@ def select_rank(
     random_state: Any = None,
     tolerance: float | str = 0.0,
 ) -> RankPath:
-    """Walk up the ranks, and choose by the error on hidden values.
+    """The rank with the smallest error on hidden values, with the errors of all ranks tried.
 
-    The walk ends once the error has risen three times in a row.
+    Ranks are tried in ascending order, until the error has risen three times in a row.
 
     Parameters
     ----------
     X : as in the estimator's fit
     ranks : iterable of int, optional
-        To be tried in rising order; unless given 2, 3, 4, 6, 8, 12, 16, … up to half the number of samples or
+        Tried in ascending order; by default 2, 3, 4, 6, 8, 12, 16, … up to half the number of samples or
         features, whichever is smaller.
     estimator : object with fit, complete and n_components, optional
-        Unless given, `jella.JELLA` with an orthonormal basis and a small ridge on the embedding, on standardized
-        features, or on samples of unit norm where a view is sparse.
+        By default `jella.JELLA` with an orthonormal basis and a small ridge on the embedding, on standardized
+        features, or on samples of unit norm if a view is sparse.
     held_out : HeldOut, optional
-        What to hide; three splits unless given.
+        What to hide; by default three splits.
     observed : as in the estimator's fit
     random_state : int, Generator or RandomState, optional
-        Of what is hidden where `held_out` is not given, and of the default estimator.
+        Seed of the hidden values if `held_out` is not given, and of the default estimator.
     tolerance : float or 'one-se', default=0.0
-        0.0 chooses the rank with the smallest error. A positive number chooses the smallest rank with an error at most
-        that share above it, such as 0.01. 'one-se' chooses the smallest rank with an error at most one standard error
+        0.0 chooses the rank with the smallest error. A positive number, such as 0.01, chooses the smallest rank with an
+        error at most this share above it. 'one-se' chooses the smallest rank with an error at most one standard error
         (of the smallest error, over the splits) above it, and needs two splits or more.
 
     Returns
@@ -122,7 +122,7 @@ def select_rank(
 
 
 def default_estimator(views: Views, random_state: Any = None) -> JELLA:
-    """A completion that overfits little at any rank."""
+    """The default estimator: a completion that overfits little at any rank."""
     return JELLA(
         basis=[Orthonormal()],
         embedding=[Ridge(RIDGE)],
@@ -134,7 +134,7 @@ def default_estimator(views: Views, random_state: Any = None) -> JELLA:
 
 
 def ladder(views: Views) -> list[int]:
-    """2, 3, 4, 6, 8, 12, 16, … up to half of what samples and features allow; 1 where that is less than 2."""
+    """2, 3, 4, 6, 8, 12, 16, … up to half the largest possible rank; 1 if that is less than 2."""
     most = min(views.n_samples, views.n_features) // 2
     steps = [2]
     for power in count(1):
@@ -157,7 +157,7 @@ def _walk(estimator: Any, ranks: list[int], trials: Trials) -> tuple[list[int], 
             if not tried:
                 raise
             warnings.warn(
-                f"the walk up the ranks was interrupted at {rank}; the choice is among {tried}",
+                f"the search for a rank was interrupted at {rank}; the choice is among {tried}",
                 UserWarning,
                 stacklevel=3,
             )
@@ -171,7 +171,7 @@ def _walk(estimator: Any, ranks: list[int], trials: Trials) -> tuple[list[int], 
 
 
 def _choice(errors: np.ndarray, spreads: np.ndarray, tolerance: float | str) -> int:
-    """Position of the first, hence smallest, rank that is good enough."""
+    """Position of the smallest rank that is good enough."""
     best = int(np.argmin(errors))
     limit = errors[best] + (spreads[best] if tolerance == "one-se" else errors[best] * float(tolerance))
     return int(np.argmax(errors <= limit))

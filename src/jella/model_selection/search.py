@@ -1,4 +1,4 @@
-"""The settings that predict hidden values best."""
+"""Choosing the settings that predict hidden values best."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ N_SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
-    """One setting and how it did.
+    """One setting and its errors.
 
     Attributes
     ----------
     params : dict
     by_split : tuple of float
-        Error on what each split hid; empty where the candidate failed.
+        Error on the hidden values of each split; empty if the candidate failed.
     failure : str or None
-        What the fit said where it refused.
+        The message of the fit, if it refused.
     seconds : float
-        Of all its fits together.
+        Total time of its fits.
     """
 
     params: Mapping[str, Any]
@@ -41,23 +41,23 @@ class Candidate:
 
     @property
     def error(self) -> float:
-        """Mean over the splits; NaN where the candidate failed."""
+        """Mean error over the splits; NaN if the candidate failed."""
         return mean_and_error(self.by_split)[0]
 
     @property
     def standard_error(self) -> float:
-        """Of that mean; NaN for a single split."""
+        """Standard error of this mean; NaN for a single split."""
         return mean_and_error(self.by_split)[1]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchResult:
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------
     candidates : tuple of Candidate
-        Those that were tried, failed ones too, in the order of the grid.
+        All that were tried, including failed ones, in the order of the grid.
     best_estimator : estimator or None
         With the best settings, fitted to all data; None without a refit.
     interrupted : bool
@@ -70,7 +70,7 @@ class SearchResult:
 
     @property
     def best(self) -> Candidate:
-        """The candidate with the smallest error, the first of equals."""
+        """The candidate with the smallest error; of equal ones, the first."""
         return self.candidates[int(np.nanargmin(self.errors))]
 
     @property
@@ -85,12 +85,12 @@ class SearchResult:
 
     @property
     def errors(self) -> np.ndarray:
-        """Mean error of every candidate, NaN where it failed."""
+        """Mean error of each candidate, NaN if it failed."""
         return np.array([candidate.error for candidate in self.candidates])
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """Standard error of every mean."""
+        """Standard error of each mean."""
         return np.array([candidate.standard_error for candidate in self.candidates])
 
     @property
@@ -144,17 +144,17 @@ def search(
     random_state: Any = None,
     verbose: bool = False,
 ) -> SearchResult:
-    """Try settings of an estimator on values hidden from its fit; all candidates see the same values hidden.
+    """Compare settings of an estimator by the error on hidden values, which are the same for all candidates.
 
     Parameters
     ----------
     estimator : object with fit and complete
         Not modified.
     grid : dict of name -> values, or a list of such
-        As scikit-learn's ParameterGrid takes; with n_iter also distributions, as ParameterSampler takes.
+        As for scikit-learn's ParameterGrid; with n_iter also distributions, as for ParameterSampler.
     X : as in the estimator's fit
     held_out : HeldOut, optional
-        What to hide; three splits unless given.
+        What to hide; by default three splits.
     y : optional
         For methods that use labels.
     observed : as in the estimator's fit
@@ -163,9 +163,9 @@ def search(
     refit : bool, default=True
         Fit the best settings to all data.
     n_jobs : int, optional
-        Processes, as in joblib.
+        Number of processes, as in joblib.
     random_state : int, Generator or RandomState, optional
-        Of the settings drawn, and of what is hidden where `held_out` is not given.
+        Seed of the drawn settings, and of the hidden values if `held_out` is not given.
     verbose : bool, default=False
         Print one line per candidate.
 
@@ -175,7 +175,7 @@ def search(
 
     Notes
     -----
-    A candidate that a ValueError stops is kept with its message; the search fails only where all do. Ctrl-C ends the
+    A candidate whose fit raises a ValueError is kept with the message; the search fails only if all do. Ctrl-C ends the
     search with the candidates finished so far, a warning and no refit.
 
     Examples
@@ -225,7 +225,7 @@ def search(
 
 
 def mean_and_error(by_split: Sequence[float]) -> tuple[float, float]:
-    """Mean over the splits and its standard error, NaN where there are too few."""
+    """Mean over the splits and its standard error, NaN if there are too few."""
     mean = float(np.mean(by_split)) if by_split else float("nan")
     spread = float(np.std(by_split, ddof=1) / np.sqrt(len(by_split))) if len(by_split) > 1 else float("nan")
     return mean, spread
@@ -258,7 +258,7 @@ def _tried(estimator: Any, settings: list[dict[str, Any]], trials: Trials, n_job
 
 
 def _attempt(estimator: Any, params: dict[str, Any], trials: Trials, number: int) -> tuple[float | str, float]:
-    """Error on one split, or the sentence of the failure; and the seconds it took."""
+    """Error on one split, or the message of the failure; and the seconds it took."""
     start = time.perf_counter()
     try:
         outcome: float | str = trials.error(_with(estimator, params), number)

@@ -1,4 +1,4 @@
-"""A report of a fitted model: what it found, how far to trust it, and how to do it again, in one HTML file."""
+"""A report on a fitted model in one HTML file: what it found, how far to trust it, and how to repeat it."""
 
 from jella.report.data import ReportData
 from jella.report.page import write_report

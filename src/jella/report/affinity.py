@@ -1,4 +1,4 @@
-"""Which samples go together: the model's affinity, or the neighbours in its embedding, ordered by cluster."""
+"""Which samples belong together: the model's affinity, or the neighbours in its embedding, ordered by cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.report.subject import Absent, Subject
 
-#: rows of the map; more samples than that share rows
+#: rows of the map; if there are more samples, several share a row
 MOST_ROWS = 300
 N_NEIGHBOURS = 10
 
@@ -31,11 +31,11 @@ class AffinityMap:
     ends : array (k,)
         Where each cluster ends, in rows of the map.
     source : str
-        What it is, in words.
+        A description in words.
     inside : float or None
         Share of the affinity that lies between samples of one cluster.
     modularity : float or None
-        The same, less what it would be at random.
+        This share, minus the share expected at random.
     """
 
     values: np.ndarray
@@ -94,7 +94,7 @@ def _neighbours(subject: Subject) -> sparse.csr_array:
 
 
 def _along(graph: Graph) -> np.ndarray:
-    """A place for every sample that keeps connected ones near: a few rounds of averaging over neighbours."""
+    """A position for each sample that keeps connected samples close: a few rounds of averages over neighbours."""
     degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
     place = np.linspace(-1.0, 1.0, degree.size)
     for _ in range(20):

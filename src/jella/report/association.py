@@ -1,4 +1,4 @@
-"""Whether clusters and what is missing go together."""
+"""Whether clusters are associated with missing values."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from jella.numerics.arrays import to_numpy
 from jella.report.subject import Absent, Subject
 from jella.views import View
 
-#: from this strength on, and below this p-value (times the number of tests), a warning
+#: a warning is given from this strength on, if the p-value (times the number of tests) is below the level
 STRONG, LEVEL = 0.3, 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Association:
-    """How the holes of one view go with the clusters.
+    """The association of one view's missing values with the clusters.
 
     Attributes
     ----------
     view : str
     kind : {'view', 'entries'}
-        Whether samples have the view at all, or how many of its entries those that have it lack.
+        'view': whether samples have the view; 'entries': how many entries are missing in samples that have it.
     strength : float
-        From 0 (not at all) to 1: Cramér's V, corrected for its bias; or the square root of epsilon², that of ranks.
+        From 0 (none) to 1: Cramér's V, corrected for bias; or, for ranks, the square root of epsilon².
     p_value : float
         Of the chi-square or the Kruskal-Wallis test, times the number of tests, at most 1.
     by_cluster : array (k,)
-        Share of the samples with the view, or mean share of entries that are there.
+        Share of the samples with the view, or mean share of observed entries.
     """
 
     view: str
@@ -40,20 +40,18 @@ class Association:
 
     @property
     def is_strong(self) -> bool:
-        """Whether it is worth a warning."""
+        """Whether it deserves a warning."""
         return self.strength >= STRONG and self.p_value < LEVEL
 
 
 def find_associations(subject: Subject) -> tuple[Association, ...] | Absent:
-    """Every view that some samples lack, and every view with missing entries, against the clusters."""
+    """The associations of clusters with each view that some samples lack, and with each view with missing entries."""
     if subject.labels is None or subject.clusters.size < 2:
-        return Absent("There are no two clusters that could differ in what they lack.")
+        return Absent("There are fewer than two clusters, so nothing can be compared.")
     labels = subject.labels[subject.kept]
     found = [part for view in subject.used() for part in (_of_view(view, labels), _of_entries(view, labels)) if part]
     if not found:
-        return Absent(
-            "No view is missing for some of the samples, and no single entries are: there is nothing to test."
-        )
+        return Absent("No sample lacks a view and no single entries are missing: there is nothing to test.")
     return tuple(Association(a.view, a.kind, a.strength, min(1.0, a.p_value * len(found)), a.by_cluster) for a in found)
 
 

@@ -1,4 +1,4 @@
-"""The sections on clusters: their sizes, stability and features, and whether they follow what is missing."""
+"""The sections on clusters: sizes, stability and features, and whether clusters follow missing values."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from jella.report.summary import UNSTABLE, association_words
 
 #: clusters whose features are listed
 MOST_CARDS = 24
-#: and how many of them are unfolded
+#: number of them that are open at first
 N_OPEN = 6
 
 
 def association_section(found: tuple[Association, ...], data: ReportData) -> Markup:
-    """Whether clusters and holes go together, and what that may mean."""
+    """The section on the association of clusters with missing values, and what it may mean."""
     strong = [a for a in found if a.is_strong]
     if strong:
         words = tag("div", *(tag("p", association_words(a)) for a in strong), class_="warnings", role="note")
     elif weak := list(dict.fromkeys(a.view for a in found if a.p_value < LEVEL)):
-        words = tag("p", f"Weakly, in {listed(weak)}: less than would call for a warning.")
+        words = tag("p", f"Weakly, in {listed(weak)}: too little for a warning.")
     else:
-        words = tag("p", "No: what samples lack has little to do with their cluster.", class_="fine")
+        words = tag("p", "No: missing values have little to do with the clusters.", class_="fine")
     kinds = {"view": "has the view", "entries": "share of entries"}
     rows = [
         (a.view, kinds[a.kind], f"{a.strength:.2f}", _p_value(a.p_value), *_extremes(a.by_cluster, data.clusters))
@@ -36,11 +36,11 @@ def association_section(found: tuple[Association, ...], data: ReportData) -> Mar
     head = ["view", "what", "strength", "p-value", "least", "most"]
     note = (
         "Strength is Cramér's V of cluster and presence of the view (corrected for bias), or its counterpart for ranks "
-        "of the share of entries: 0 is none, 1 is complete. p-values are of a chi-square or Kruskal-Wallis test, times "
-        f"the number of tests. A warning is given from a strength of {STRONG} on where p is below {LEVEL}. Least and "
-        "most: in which cluster the least, and the most, is there."
+        "of the share of entries: 0 is none, 1 is complete. p-values are from a chi-square or Kruskal-Wallis test, "
+        f"times the number of tests. A warning is given from a strength of {STRONG} on if p is below {LEVEL}. Least "
+        "and most: the clusters with the smallest and the largest share of observed values."
     )
-    return joined([words, table("Clusters and what is there", head, rows, numbers=4), tag("p", note, class_="note")])
+    return joined([words, table("Clusters and observed values", head, rows, numbers=4), tag("p", note, class_="note")])
 
 
 def _p_value(p: float) -> str:
@@ -53,18 +53,18 @@ def _extremes(by_cluster: np.ndarray, clusters: np.ndarray) -> list[str]:
 
 
 def cluster_section(data: ReportData) -> Markup:
-    """Sizes and stability."""
+    """The section on sizes and stability."""
     if not data.clusters.size:
         return tag("p", "This model has no clusters.", class_="absent")
     sizes = ", ".join(f"cluster {c}: {s}" for c, s in zip(data.clusters[:20], data.sizes, strict=False))
     parts = [
-        plot("plot-sizes", f"Bar chart of the sizes of {data.clusters.size} clusters. {sizes}.", "Samples a cluster.")
+        plot("plot-sizes", f"Bar chart of the sizes of {data.clusters.size} clusters. {sizes}.", "Samples per cluster.")
     ]
     if isinstance(data.stability, Absent):
         return joined([tag("div", *parts, class_="pair"), tag("p", data.stability.reason, class_="absent")])
     found: Stability = data.stability
     caption = (
-        f"Largest overlap (Jaccard) with a cluster found again, mean of {found.with_labels.size} runs. Below "
+        f"Largest overlap (Jaccard) with a cluster of a new run, mean of {found.with_labels.size} runs. Below "
         f"{UNSTABLE} a cluster is unstable."
     )
     parts.append(
@@ -77,13 +77,13 @@ def cluster_section(data: ReportData) -> Markup:
     agreement = (
         f"{found.what} Adjusted Rand index of two runs: {found.between:.2f} on average; of a run with the clusters "
         f"shown: {found.with_labels.mean():.2f}, from {found.with_labels.min():.2f} to {found.with_labels.max():.2f}. "
-        "1 is the same partition, 0 what chance gives."
+        "1 is the same partition, 0 is expected by chance."
     )
     return joined([tag("p", agreement), tag("div", *parts, class_="pair")])
 
 
 def marker_section(found: Markers, data: ReportData) -> Markup:
-    """A card a cluster."""
+    """The section on features, one card per cluster."""
     largest = np.argsort(-data.sizes, kind="stable")[:MOST_CARDS]
     top = max((abs(m.difference) for views in found.found for ms in views for m in ms), default=1.0)
     shown = sorted(largest.tolist())
@@ -91,7 +91,7 @@ def marker_section(found: Markers, data: ReportData) -> Markup:
     cut = f" The {MOST_CARDS} largest of {len(found.clusters)} clusters." if len(found.clusters) > MOST_CARDS else ""
     words = (
         "Difference between the mean in the cluster and the mean of all other samples, in pooled standard deviations, "
-        f"over observed values only; the largest of every view.{cut} The clusters were found in the same data, so this "
+        f"over observed values only; the largest of each view.{cut} The clusters were found in the same data, so this "
         "describes them and proves nothing."
     )
     return joined([tag("p", words), tag("div", *cards, class_="cards")])
@@ -116,7 +116,7 @@ def _marker(marker: Marker, top: float) -> Markup:
 
 
 def affinity_section(data: ReportData) -> Markup:
-    """The affinity, ordered by cluster."""
+    """The section on the affinity, ordered by cluster."""
     found = data.affinity
     if isinstance(found, Absent):
         return tag("p", found.reason, class_="absent")
@@ -128,7 +128,7 @@ def affinity_section(data: ReportData) -> Markup:
             f" {percent(found.inside)} of it lies within clusters; modularity {found.modularity:.2f} (0: no more than "
             "at random)."
         )
-    order = "ordered by cluster" if data.clusters.size else "near ones together"
+    order = "ordered by cluster" if data.clusters.size else "similar samples next to each other"
     unit = "as a share of the 99th percentile of its positive values"
     caption = f"Shown is {found.source}, samples {order}, {unit}.{inside}{binned}"
     return tag(

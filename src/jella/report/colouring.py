@@ -1,4 +1,4 @@
-"""What samples can be coloured by: clusters, the views they have, and any column that is known of them."""
+"""The colourings of samples: by cluster, by the views they have, and by columns of metadata."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from jella.report.subject import Subject
 from jella.views.containers import is_frame
 
-#: categories with a colour of their own; rarer ones are taken together
+#: categories with a colour of their own; rarer ones share one
 MOST_LEVELS = 24
-#: a column of numbers with more different values than that is a scale, not a set of categories
+#: a column of numbers with more different values than this is a scale, not a set of categories
 FEW_NUMBERS = 10
 #: columns of metadata that the picture offers
 MOST_COLUMNS = 25
@@ -42,7 +42,7 @@ class Colouring:
 
 
 def own_colourings(subject: Subject) -> list[Colouring]:
-    """By cluster where there are some, and by the views that samples have where these differ."""
+    """Colourings by cluster, if there are some, and by the views that samples have, if these differ."""
     found = []
     if subject.labels is not None:
         found.append(of_column("cluster", subject.labels, levels_at_most=None))
@@ -56,9 +56,9 @@ def own_colourings(subject: Subject) -> list[Colouring]:
 
 
 def metadata_columns(metadata: Any, subject: Subject) -> dict[str, np.ndarray]:
-    """Columns of a DataFrame or mapping, one value a sample of the views.
+    """Colourings by the columns of a DataFrame or mapping, with one value per sample.
 
-    A DataFrame goes by its index where the views have one, so it may lack samples and hold others.
+    A DataFrame is aligned by its index if the views have one, so it may lack samples and have others.
     """
     if metadata is None:
         return {}
@@ -74,7 +74,7 @@ def metadata_columns(metadata: Any, subject: Subject) -> dict[str, np.ndarray]:
 
 
 def one_per_sample(column: Any, name: str, subject: Subject) -> np.ndarray:
-    """A column as an array (n,), by its index where it and the views have one."""
+    """A column as an array (n,), aligned by its index if it and the views have one."""
     if hasattr(column, "index") and hasattr(column, "to_frame"):
         values = np.asarray(_aligned(column.to_frame(), subject).iloc[:, 0], dtype=object)
     else:
@@ -88,7 +88,7 @@ def one_per_sample(column: Any, name: str, subject: Subject) -> np.ndarray:
 
 
 def of_column(name: str, column: Iterable[Any], *, levels_at_most: int | None = MOST_LEVELS) -> Colouring:
-    """Numbers where there are many different ones, else categories in their order, the rarest together.
+    """The colouring by a column: a scale if it has many different numbers, otherwise categories, the rarest together.
 
     >>> of_column("site", ["b", "a", None, "b"]).levels
     ('a', 'b', 'not known')
@@ -133,7 +133,7 @@ def _aligned(frame: Any, subject: Subject) -> Any:
         return frame
     if not frame.index.isin(names).any() or frame.index.has_duplicates:
         raise ValueError(
-            "expected metadata with the samples' names as its index, each once, got an index that does not match; set "
+            "expected metadata with the names of the samples as index, each once, got one that does not match; set "
             "it to the names that the views have"
         )
     return frame.reindex(names)

@@ -1,4 +1,4 @@
-"""How the fit went: its objective, sweep by sweep, and why it ended."""
+"""The course of the fit: its objective, sweep by sweep, and why it ended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jella.report.subject import Absent, Subject
 _REASONS = {
     "tolerance": "a sweep lowered the objective by less than the tolerance",
     "no further decrease": "no sweep lowered the objective any further",
-    "callback": "a callback asked for it",
+    "callback": "a callback stopped it",
     "interrupted": "it was interrupted",
 }
 
@@ -25,16 +25,16 @@ class Convergence:
     Attributes
     ----------
     objective : array or None
-        One value an accepted sweep.
+        One value per accepted sweep.
     terms : dict of name -> array
         The same by term; empty for methods with a loop of their own.
     residuals : array or None
-        What such a method watches instead.
+        What such a method measures instead.
     n_iter, n_rejected : int
-        Sweeps, rejected ones included; how many were rejected.
+        Sweeps, including rejected ones; number of rejected ones.
     converged : bool
     as_meant : bool
-        Whether the fit ended as its method means to, be it converged or not.
+        Whether the fit ended as its method intends, converged or not.
     words : str
         When and why it ended.
     """
@@ -50,7 +50,7 @@ class Convergence:
 
 
 def find_convergence(subject: Subject) -> Convergence | Absent:
-    """Gather what the fit has recorded."""
+    """Collect what the fit has recorded."""
     model = subject.model
     if hasattr(model, "result_"):
         return _of_result(model)
@@ -58,7 +58,7 @@ def find_convergence(subject: Subject) -> Convergence | Absent:
     if objective is None and residuals is None:
         return Absent(f"{subject.method} keeps no record of its fit.")
     converged = bool(model.converged_)
-    ending = "when it had converged" if converged else "at its limit, without having converged"
+    ending = "when it had converged" if converged else "at its limit, before it had converged"
     return Convergence(
         objective=None if objective is None else to_numpy(objective),
         terms={},
@@ -78,10 +78,10 @@ def _of_result(model: Any) -> Convergence:
     meant = result.converged or (result.stop_reason == "max_iter" and not model._has_minimiser)
     if result.stop_reason == "max_iter":
         why = f"max_iter={model.max_iter} was reached"
-        why += ", which is where this method means to stop" if meant else " before the objective had settled"
+        why += ", which is where this method is meant to stop" if meant else " before the objective had settled"
     else:
         why = _REASONS[result.stop_reason]
-    taken_back = f", {rejected} of them taken back," if rejected else ""
+    taken_back = f", {rejected} of them undone," if rejected else ""
     return Convergence(
         objective=np.asarray(result.objective),
         terms={name: np.asarray(values) for name, values in result.history.items()},

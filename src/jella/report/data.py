@@ -1,4 +1,4 @@
-"""What a report says of a fitted model: what was found, in words too."""
+"""The content of a report on a fitted model: findings, a summary and warnings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Agreement", "ReportData"]
 
 @dataclass(frozen=True, eq=False)
 class ReportData(Findings):
-    """What a report says of a fitted model.
+    """The content of a report on a fitted model.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ReportData(Findings):
 
     @classmethod
     def of(cls, model: Any, X: Any, *, observed: Any = None, seed: int | None = None, **options: Any) -> ReportData:
-        """Compute the report; the parameters are those of `write_report`."""
+        """Compute the content; the parameters are those of `write_report`."""
         subject = Subject.of(model, X, observed, seed)
         found = Findings.about(subject, **options)
         parts = {one.name: getattr(found, one.name) for one in fields(found)}

@@ -1,4 +1,4 @@
-"""The plots, as Plotly describes them: what is drawn, not in which colours, which the page's theme gives."""
+"""The plots, as Plotly describes them, without colours, which come from the theme of the page."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from jella.report.variance import Variance
 
 Figure: TypeAlias = dict[str, Any]
 
-#: terms that differ by more are drawn on a logarithmic axis
+#: terms that differ by a larger factor are drawn on a logarithmic axis
 WIDE = 30.0
 
 
 def all_figures(data: ReportData) -> dict[str, Figure]:
-    """Every plot that the report has, by its place in the page, but for the picture of the embedding."""
+    """All plots of the report, by their place in the page, except the picture of the embedding."""
     found = {"plot-missing": missing_figure(data.missing, data.sample_names)}
     if not isinstance(data.convergence, Absent):
         found["plot-convergence"] = convergence_figure(data.convergence)
@@ -45,12 +45,12 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
 
 
 def checked_figure(figure: Figure) -> Figure:
-    """A figure as Plotly would write it; it names the attribute that is wrong."""
+    """A figure in Plotly's JSON; Plotly checks it and names a wrong attribute."""
     try:
         import plotly.graph_objects as go
     except ImportError:
         raise ImportError("a report needs plotly, which is not installed; pip install 'jella[report]'") from None
-    # an empty template: the page's theme has all colours, and Plotly's own would go into the file with every plot
+    # an empty template: the theme of the page has all colours, and Plotly's own would be written with each plot
     return dict(json.loads(go.Figure(figure).update_layout(template=go.layout.Template()).to_json()))
 
 
@@ -62,7 +62,7 @@ def library() -> str:
 
 
 def points_of(picture: Picture, names: tuple[str, ...]) -> dict[str, Any]:
-    """The embedding's points with all their colourings, for the page to draw."""
+    """The points of the embedding with all colourings; the page draws them."""
     return {
         "x": _rounded(picture.points[:, 0]),
         "y": _rounded(picture.points[:, 1]),
@@ -157,13 +157,13 @@ def affinity_figure(found: AffinityMap, clusters: np.ndarray) -> Figure:
 
 
 def sizes_figure(clusters: np.ndarray, sizes: np.ndarray) -> Figure:
-    """Samples of every cluster."""
+    """Number of samples of each cluster."""
     bars = _bars([f"cluster {c}" for c in clusters], sizes.tolist(), "%{x}: %{y} samples<extra></extra>")
     return {"data": [bars], "layout": _layout(300, xaxis=_names(clusters), yaxis=_axis("samples"))}
 
 
 def stability_figure(found: Stability, clusters: np.ndarray) -> Figure:
-    """How well every cluster is found again."""
+    """Stability of each cluster: overlap when found again."""
     bars = _bars([f"cluster {c}" for c in clusters], _rounded(found.by_cluster), "%{x}: %{y:.2f}<extra></extra>")
     y = _axis("overlap when found again") | {"range": [0, 1.02]}
     limit = {
@@ -179,7 +179,7 @@ def stability_figure(found: Stability, clusters: np.ndarray) -> Figure:
 
 
 def errors_figure(found: tuple[Prediction, ...]) -> Figure:
-    """Error of the model beside that of the mean, by view."""
+    """Error of the model beside the error of the mean, by view."""
     views = [for_plot(p.view, 24) for p in found]
     hover = "%{x}, %{fullData.name}: %{y:.3f}<extra></extra>"
     data = [
@@ -239,7 +239,7 @@ def variance_figure(found: Variance, views: tuple[str, ...]) -> Figure:
 def _heat(values: np.ndarray, title: str, *, zmin: float, zmax: float, colorbar_format: str | None = None) -> Figure:
     bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}
     bar |= {} if colorbar_format is None else {"tickformat": colorbar_format}
-    # single precision is more than a colour tells, and half the file
+    # single precision is enough for colours, and halves the file
     z = np.ascontiguousarray(values, dtype=np.float32)
     return {"type": "heatmap", "z": z, "zmin": zmin, "zmax": zmax, "autocolorscale": True, "colorbar": bar}
 
@@ -249,7 +249,7 @@ def _bars(names: list[str], values: list[Any], hover: str) -> Figure:
 
 
 def _names(clusters: np.ndarray) -> Figure:
-    """A category axis that says 'cluster' once."""
+    """A category axis with the word 'cluster' only once."""
     names = [f"cluster {c}" for c in clusters]
     few = clusters.size <= 30
     ticks = {"tickmode": "array", "tickvals": names, "ticktext": [str(c) for c in clusters]} if few else {}
@@ -277,5 +277,5 @@ def _layout(height: int, **parts: Any) -> Figure:
 
 
 def _rounded(values: np.ndarray, digits: int = 4) -> list[float]:
-    """Numbers with as many significant digits as a plot shows."""
+    """Numbers rounded to the significant digits that a plot shows."""
     return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]

@@ -1,4 +1,4 @@
-"""What was found about a fitted model: every part of a report but its words."""
+"""The findings about a fitted model: all parts of a report except its sentences."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from jella.report.variance import Variance, find_variance
 
 @dataclass(frozen=True)
 class Agreement:
-    """Clusters against labels that were given."""
+    """Agreement of the clusters with labels that were given."""
 
-    n_samples: int  # with a cluster and a label
+    n_samples: int  # samples with a cluster and a label
     n_labels: int
     adjusted_rand: float
     nmi: float
@@ -35,7 +35,7 @@ class Agreement:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What was found about a fitted model and its data.
+    """The findings about a fitted model and its data.
 
     A part that the model or the data do not have is an `Absent`, which says why.
 
@@ -48,17 +48,17 @@ class Findings:
     picture : Picture or Absent
     affinity : AffinityMap or Absent
     clusters, sizes : int arrays (k,)
-        Clusters that have samples, and how many; empty where there are none.
+        Clusters that have samples, and their sizes; empty if there are none.
     stability : Stability or Absent
     predictions : tuple of Prediction, or Absent
-        One per view of which something was hidden.
+        One per view in which something was hidden.
     variance : Variance or Absent
     markers : Markers or Absent
     associations : tuple of Association, or Absent
     agreement : Agreement or None
     provenance : Provenance
     n_columns : int
-        Columns of the metadata, of which the picture offers the first 25.
+        Number of columns of the metadata; the picture offers the first 25.
 
     """
 
@@ -92,7 +92,7 @@ class Findings:
         title: str | None = None,
         held_out: bool = True,
     ) -> Findings:
-        """Look at everything; the parameters are those of `write_report`."""
+        """Compute all findings; the parameters are those of `write_report`."""
         columns = metadata_columns(metadata, subject)
         colourings = own_colourings(subject)
         truth = None if labels is None else one_per_sample(labels, "labels", subject)

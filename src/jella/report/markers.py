@@ -12,13 +12,13 @@ from jella.views import View
 
 #: features named for a cluster and view
 N_FEATURES = 8
-#: observed values that a side needs
+#: observed values that each side of a comparison needs
 FEWEST_VALUES = 3
 
 
 @dataclass(frozen=True)
 class Marker:
-    """A feature, and how far its mean in the cluster is from that of the rest, in pooled standard deviations."""
+    """A feature, and the difference of its mean in the cluster and elsewhere, in pooled standard deviations."""
 
     feature: str
     difference: float
@@ -44,7 +44,7 @@ class Markers:
 def find_markers(subject: Subject) -> Markers | Absent:
     """The largest standardised mean differences over observed entries."""
     if subject.labels is None:
-        return Absent("There are no clusters to tell apart.")
+        return Absent("There are no clusters to compare.")
     if subject.clusters.size < 2:
         return Absent("There is one cluster only: nothing to compare it with.")
     by_view = [differences(view, subject.labels, subject.clusters) for view in subject.views]
@@ -56,9 +56,9 @@ def find_markers(subject: Subject) -> Markers | Absent:
 
 
 def differences(view: View, labels: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """Standardised mean difference of every cluster and feature against all other clusters, (k, d).
+    """Standardised mean difference of each cluster and feature against all other clusters, (k, d).
 
-    NaN where either side has fewer than three observed values or the feature does not vary.
+    NaN if one side has fewer than three observed values or the feature is constant.
     """
     member = sparse.csr_array((labels == clusters[:, None]).astype(np.float64))  # (k, n)
     count, total, squares = _sums(view, member)
@@ -73,14 +73,14 @@ def differences(view: View, labels: np.ndarray, clusters: np.ndarray) -> np.ndar
 
 
 def _sums(view: View, member: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Number, sum and sum of squares of the observed values of every cluster and feature, (k, d) each."""
+    """Number, sum and sum of squares of the observed values of each cluster and feature, (k, d) each."""
     shape = (member.shape[0], view.n_features)
     mask = np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1])).astype(np.float64)
     count = np.broadcast_to(member @ mask, shape)
     if view.is_sparse:
         X = view.X.astype(np.float64)
         return count, (member @ X).toarray(), (member @ X.multiply(X)).toarray()
-    # about the mean, so that squares do not cancel; the differences do not change
+    # minus the mean, to avoid cancellation in the squares; the differences do not change
     X = view.X.astype(np.float64)
     mean = X.sum(axis=0) / np.maximum(count.sum(axis=0), 1)
     X = np.where(view.mask, X - mean, 0.0)

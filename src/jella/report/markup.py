@@ -1,4 +1,4 @@
-"""HTML that is safe by construction: whatever is not markup already is escaped."""
+"""HTML that is safe by construction: all text that is not markup is escaped."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def tag(name: str, *children: str, **attributes: Any) -> Markup:
 
 
 def joined(children: Iterable[str]) -> Markup:
-    """Children one after the other, escaped where they are plain text."""
+    """Children one after the other; plain text is escaped."""
     return Markup("".join(child if isinstance(child, Markup) else escape(child) for child in children))
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> Markup:
-    """A table that scrolls by itself where it is too wide; its last `numbers` columns are aligned to the right.
+    """A table that can scroll if it is too wide; its last `numbers` columns are aligned to the right.
 
-    With such columns no cell breaks its line.
+    With such columns, cells have no line breaks.
     """
     first = len(head) - numbers
 
@@ -56,13 +56,13 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, n
 
 
 def plot(identity: str, description: str, caption: str = "") -> Markup:
-    """A place for a plot, with what it shows in words for those who do not see it."""
+    """A place for a plot, with a description in words for readers who cannot see it."""
     place = tag("div", id=identity, class_="plot", role="img", aria_label=description)
     return tag("figure", place, tag("figcaption", caption) if caption else Markup())
 
 
 def embedded(identity: str, value: Any) -> Markup:
-    """Data for the page's script, as JSON that cannot end its element whatever names it holds.
+    """Data for the script of the page, as JSON; no name in it can end its HTML element.
 
     >>> "</script>" in embedded("x", ["</script>"])[:-9]
     False
@@ -71,13 +71,13 @@ def embedded(identity: str, value: Any) -> Markup:
 
 
 def safe_json(value: Any) -> str:
-    """JSON without the characters that HTML gives a meaning; numbers that are not finite are null."""
+    """JSON without characters that have a meaning in HTML; numbers that are not finite become null."""
     text = json.dumps(_finite(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def for_plot(text: str, most: int = 60) -> str:
-    """Text for a plot, where a few tags have a meaning: escaped, and cut where it is long."""
+    """Text for a plot, where a few tags have a meaning: escaped, and shortened if it is long."""
     return escape(shortened(text, most), quote=False)
 
 

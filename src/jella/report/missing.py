@@ -1,4 +1,4 @@
-"""Where values are missing: samples by views, and the patterns in which samples lack views."""
+"""Where values are missing: a map of samples by views, and the patterns of missing views."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from jella.report.subject import Subject
 from jella.views import View
 from jella.views.scaling import ViewScale
 
-#: columns of the map; more samples than that share columns
+#: columns of the map; if there are more samples, several share a column
 MOST_COLUMNS = 400
 
 
 @dataclass(frozen=True)
 class ViewHoles:
-    """How much of one view there is."""
+    """How much of one view is observed."""
 
     name: str
     n_features: int
     n_present: int  # samples with at least one value
-    missing: float  # share of all its entries, absent samples included
+    missing: float  # share of all its entries, including those of absent samples
     scaling: str
     weight: float
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Samples that have the same views."""
+    """The samples that have the same views."""
 
     present: tuple[bool, ...]
     count: int
@@ -37,12 +37,12 @@ class Pattern:
 
 @dataclass(frozen=True, eq=False)
 class MissingMap:
-    """Samples by views, sorted by pattern.
+    """The map of samples by views, sorted by pattern.
 
     Attributes
     ----------
     share : array (V, c)
-        Share of a view's entries that are there, samples in columns; the mean over the samples of a column.
+        Share of observed entries by view, samples in columns; the mean over the samples of a column.
     order : int array (n,)
         Samples in the order of the columns.
     edges : int array (c + 1,)
@@ -50,9 +50,9 @@ class MissingMap:
     patterns : tuple of Pattern, the most frequent first
     views : tuple of ViewHoles
     missing : float
-        Share of the entries of all views.
+        Share of missing entries of all views.
     has_entries : bool
-        Whether single entries are missing, beside whole views.
+        Whether single entries are missing, besides whole views.
     """
 
     share: np.ndarray
@@ -70,7 +70,7 @@ class MissingMap:
 
 
 def find_missing(subject: Subject) -> MissingMap:
-    """Map what is missing."""
+    """Compute the map."""
     views = subject.views
     share = np.stack([to_numpy(view.count_by_sample()) / view.n_features for view in views])  # (V, n)
     patterns, which = _patterns(views.presence())
@@ -89,9 +89,9 @@ def find_missing(subject: Subject) -> MissingMap:
 
 
 def _patterns(presence: np.ndarray) -> tuple[tuple[Pattern, ...], np.ndarray]:
-    """Patterns, the most frequent first, and which of them every sample has, (n,)."""
+    """The patterns, the most frequent first, and the pattern of each sample, (n,)."""
     found, which, counts = np.unique(presence, axis=0, return_inverse=True, return_counts=True)
-    # of equally frequent ones, those with more views and with earlier views first
+    # of equally frequent patterns, those with more views and with earlier views first
     first = np.lexsort((*(~found.T[::-1]), -found.sum(axis=1), -counts))
     place = np.argsort(first)
     patterns = tuple(Pattern(tuple(bool(there) for there in found[p]), int(counts[p])) for p in first)

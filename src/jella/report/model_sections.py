@@ -1,4 +1,4 @@
-"""The sections on the model: what it predicts and explains, how its fit went, and how to do it again."""
+"""The sections on the model: what it predicts and explains, the course of its fit, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from jella.report.variance import Loading, Variance
 
 
 def prediction_section(found: tuple[Prediction, ...], data: ReportData) -> Markup:
-    """Errors on hidden values."""
+    """The section on errors on hidden values."""
     rows = [(p.view, f"{p.n_hidden:,}", number(p.error), number(p.mean_error), number(p.gain, ".1%")) for p in found]
     words = (
-        "A tenth of what was observed was hidden, in the way in which the data lack values themselves, and a second "
+        "A tenth of the observed values was hidden, in the way in which the data lack values, and a second "
         "model with the same settings was fitted to the rest. The error is the root mean square over the hidden "
         f"values, in {_units(found)}; the gain is the share of the mean's squared error that the model avoids (0%: no "
         "better than the mean, 100%: perfect)."
@@ -41,7 +41,7 @@ def prediction_section(found: tuple[Prediction, ...], data: ReportData) -> Marku
 
 
 def _units(found: tuple[Prediction, ...]) -> str:
-    """The units of the errors, by view where they differ."""
+    """The units of the errors, by view if they differ."""
     units = dict.fromkeys(p.unit for p in found)
     if len(units) == 1:
         return next(iter(units))
@@ -49,7 +49,7 @@ def _units(found: tuple[Prediction, ...]) -> str:
 
 
 def variance_section(found: Variance, data: ReportData) -> Markup:
-    """Explained shares, and the features of the components."""
+    """The section on explained shares and the features of the components."""
     shown = (
         f" The {len(found.components)} strongest of {found.n_components}."
         if len(found.components) < found.n_components
@@ -57,7 +57,7 @@ def variance_section(found: Variance, data: ReportData) -> Markup:
     )
     centred = [name for name, there in zip(data.view_names, found.centred, strict=True) if not there]
     what = (
-        f" Of {listed(centred)} it is the share of the sum of squares, for the scaling leaves the mean in."
+        f" Of {listed(centred)} it is the share of the sum of squares, since the scaling does not remove the mean."
         if centred
         else ""
     )
@@ -83,24 +83,28 @@ def _features(loadings: tuple[Loading, ...]) -> str:
 
 
 def convergence_section(data: ReportData) -> Markup:
-    """The objective, sweep by sweep."""
+    """The section on the objective, sweep by sweep."""
     found = data.convergence
     if isinstance(found, Absent):
         return tag("p", found.reason, class_="absent")
-    caption = "Objective after every accepted sweep, and its terms; terms that are always zero are left out."
+    caption = "Objective after each accepted sweep, and its terms; terms that are always zero are left out."
     if not found.terms:
-        caption = "Objective after every round." if found.objective is not None else "What the method watches, a round."
+        caption = (
+            "Objective after each round."
+            if found.objective is not None
+            else "The residual that the method measures, per round."
+        )
     return joined([tag("p", found.words), plot("plot-convergence", f"Line chart. {found.words}", caption)])
 
 
 def provenance_section(data: ReportData) -> Markup:
-    """Command, versions, seed, parameters."""
+    """The section on command, versions, seed and parameters."""
     found = data.provenance
     command = "" if found.command is None else found.command
     facts = [
         ("Command", tag("pre", tag("code", command)) if command else "none given: written from Python"),
         ("Model", tag("pre", tag("code", found.model))),
-        ("Seed", f"{found.model_seed} of the model, {found.seed} of what this report draws"),
+        ("Seed", f"{found.model_seed} of the model, {found.seed} of random choices in this report"),
         ("Written", f"{found.date}, on {found.machine}"),
         ("Versions", ", ".join(f"{name} {version}" for name, version in found.versions.items())),
     ]

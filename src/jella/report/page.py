@@ -1,4 +1,4 @@
-"""One HTML file that holds all it needs."""
+"""The report as one HTML file that contains all it needs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_report(
     title: str | None = None,
     held_out: bool = True,
 ) -> Path:
-    """Write what a fitted model says of its data into one HTML file, which needs no network to be read.
+    """Write a report on a fitted model and its data as one HTML file, which needs no network.
 
     Parameters
     ----------
@@ -39,17 +39,17 @@ def write_report(
         The views that it was fitted on.
     observed : as in the model's fit
     metadata : DataFrame or dict of name -> column, optional
-        What is known of the samples: the embedding can be coloured by it. A DataFrame goes by its index where the views
-        have one; anything else is in the order of the samples.
+        What is known about the samples: the embedding can be coloured by it. A DataFrame is aligned by its index if the
+        views have one; anything else must be in the order of the samples.
     labels : array (n,) or Series, optional
-        True classes, only to score the clusters with; None or NaN where unknown.
+        True classes, used only to score the clusters; None or NaN if unknown.
     command : str, optional
-        What was run, as the report should quote it.
+        The command that was run, which the report quotes.
     seed : int, optional
-        Of what the report draws: hidden values, restarts, the points shown. That of the model by default, or 0.
+        Seed of the random choices: hidden values, restarts, points shown. By default that of the model, or 0.
     title : str, optional
     held_out : bool, default=True
-        Fit a second model without a tenth of the values, to show how well they are predicted. False saves that fit.
+        Fit a second model without a tenth of the values, to show how well they are predicted. False avoids this fit.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def write_report(
 
 
 def render(data: ReportData) -> str:
-    """The page."""
+    """The HTML of the page."""
     figures = {identity: checked_figure(figure) for identity, figure in all_figures(data).items()}
     points = None if isinstance(data.picture, Absent) else points_of(data.picture, data.sample_names)
     sections = all_sections(data)

@@ -14,7 +14,7 @@ from jella.report.affinity import symmetric_affinity
 from jella.report.colouring import Colouring
 from jella.report.subject import Absent, Subject
 
-#: points drawn; of more samples, a random choice
+#: points drawn; if there are more samples, a random selection
 MOST_POINTS = 3000
 
 
@@ -28,11 +28,11 @@ class Picture:
         The samples shown.
     points : array (m, 2)
     explained : tuple of two floats
-        Share of the variance of the coordinates that each axis has.
+        Share of the variance of the coordinates on each axis.
     source : str
-        What the points are, in words.
+        A description of the points.
     n_samples : int
-        All that could be shown.
+        Number of samples that could be shown.
     colourings : tuple of Colouring, of the samples shown
     """
 
@@ -45,7 +45,7 @@ class Picture:
 
 
 def draw_picture(subject: Subject, colourings: Iterable[Colouring]) -> Picture | Absent:
-    """Principal components of what the model has of the samples, of some of them where there are many."""
+    """The principal components of the model's coordinates of the samples, or of some of them if there are many."""
     coordinates, source = _coordinates(subject)
     if coordinates is None:
         return Absent(source)
@@ -60,9 +60,9 @@ def draw_picture(subject: Subject, colourings: Iterable[Colouring]) -> Picture |
 
 
 def principal_plane(coordinates: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
-    """The two leading principal components of coordinates (n, r), and the share of the variance that each has.
+    """The two leading principal components of coordinates (n, r), and their shares of the variance.
 
-    A second component that is not there is zero. Signs are such that the largest weight is positive.
+    If there is no second component it is zero. Signs are such that the largest weight is positive.
 
     >>> points, explained = principal_plane(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0]]))
     >>> points[:, 0].tolist(), explained
@@ -80,7 +80,7 @@ def principal_plane(coordinates: np.ndarray) -> tuple[np.ndarray, tuple[float, f
 
 
 def _coordinates(subject: Subject) -> tuple[np.ndarray | None, str]:
-    """Coordinates of the kept samples and what they are; None and why there are none."""
+    """Coordinates of the kept samples and a description; or None and the reason."""
     if subject.embedding is not None:
         W = subject.embedding[subject.kept].astype(np.float64)
         if W.shape[1] == 1:

@@ -1,4 +1,4 @@
-"""How well hidden values are predicted: a second fit that does not see a tenth of what was observed."""
+"""How well hidden values are predicted, by a second fit without a tenth of the observed values."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from jella.report.subject import Absent, Subject
 from jella.solve.start import feature_means
 from jella.views import Hidden, Schema, View, Views, read_views
 
-#: with more samples a second fit is left out
+#: with more samples the second fit is left out
 MOST_SAMPLES = 20_000
-#: points of a view in the picture of predicted against true values
+#: points per view in the plot of predicted against true values
 MOST_POINTS = 600
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Hidden values of one view.
+    """The predictions of the hidden values of one view.
 
     Attributes
     ----------
     view : str
     n_hidden : int
     error, mean_error : float
-        Root mean square error of the model, and of the mean of every feature, in the unit of the view.
+        Root mean square error of the model, and of the mean of each feature, in the unit of the view.
     unit : str
-        What that is.
+        The unit in words.
     true, predicted : arrays (m,)
         Some of the values, in the same unit.
     """
@@ -46,18 +46,18 @@ class Prediction:
 
     @property
     def gain(self) -> float:
-        """Share of the squared error of the mean that the model does not have; 1 is perfect, 0 no better."""
+        """Share of the squared error of the mean that the model avoids; 1 is perfect, 0 is no better than the mean."""
         return 1.0 - (self.error / self.mean_error) ** 2 if self.mean_error > 0 else float("nan")
 
 
 def predict_hidden(subject: Subject, held_out: bool) -> tuple[Prediction, ...] | Absent:
-    """Hide, fit again, complete, compare; views of which nothing could be hidden are left out."""
+    """Hide values, fit again, complete and compare; views in which nothing could be hidden are left out."""
     if not hasattr(subject.model, "complete"):
         return Absent(f"{subject.method} does not complete missing values.")
     if not held_out:
-        return Absent("It was not asked for (held_out=False): it costs a second fit.")
+        return Absent("It was switched off (held_out=False): it needs a second fit.")
     if subject.views.n_samples > MOST_SAMPLES:
-        return Absent(f"It is left out beyond {MOST_SAMPLES:,} samples: it costs a second fit.")
+        return Absent(f"It is left out beyond {MOST_SAMPLES:,} samples: it needs a second fit.")
     try:
         trials = Trials.draw(HeldOut(random_state=subject.seed), subject.X, subject.observed)
         holed = trials.holed(0)
@@ -78,7 +78,7 @@ def predict_hidden(subject: Subject, held_out: bool) -> tuple[Prediction, ...] |
 
 
 def _in_order(views: Views, wanted: Views) -> Views:
-    """The samples in the order of other views."""
+    """The samples of views in the order of other views."""
     if wanted.sample_names is None:
         return views
     return views.take(views.sample_names.get_indexer(wanted.sample_names))

@@ -1,4 +1,4 @@
-"""Where the numbers come from: command, versions, seed, date, parameters."""
+"""The origin of the numbers: command, versions, seed, date, parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONG = 120
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the model, as text, and whether it was left as it is by default."""
+    """A parameter of the model, as text, and whether it has its default value."""
 
     name: str
     value: str
@@ -30,7 +30,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What is needed to do the same again.
+    """What is needed to repeat the analysis.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Provenance:
     parameters : tuple of Parameter
     model_seed : str
     seed : int
-        Of what the report draws.
+        Seed of the random choices of the report.
     date : str
     versions : dict of name -> version
     machine : str
@@ -58,7 +58,7 @@ class Provenance:
 
 
 def find_provenance(subject: Subject, command: str | None) -> Provenance:
-    """Gather it, now and on this machine."""
+    """Collect it, now and on this machine."""
     model = subject.model
     defaults = type(model)().get_params()
     parameters = tuple(

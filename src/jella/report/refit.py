@@ -1,4 +1,4 @@
-"""A model to fit once more, quietly."""
+"""Fitting a model again without messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jella.model_selection.against_mean import without_choice
 
 
 def refit(model: Any, X: Any, *, observed: Any = None, **settings: Any) -> Any:
-    """A clone with other settings, fitted; without callbacks, and without saying again that it did not converge."""
+    """A fitted clone with other settings, without callbacks and without another convergence warning."""
     copy = without_choice(model)
     if "callback" in copy.get_params():
         settings["callback"] = None

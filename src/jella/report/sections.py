@@ -1,4 +1,4 @@
-"""The sections of the page: words and tables, and places for the plots."""
+"""The sections of the page: text and tables, and places for the plots."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Section(NamedTuple):
 
 
 def all_sections(data: ReportData) -> list[Section]:
-    """Every section, in their order."""
+    """All sections, in order."""
     return [
         Section("summary", "Summary", "Summary", _summary(data)),
         Section("missing", "Missing", "What is missing", _missing(data)),
@@ -53,9 +53,9 @@ def all_sections(data: ReportData) -> list[Section]:
         Section(
             "variance", "Components", "What the components explain", _or_reason(data.variance, variance_section, data)
         ),
-        Section("affinity", "Affinity", "Which samples go together", affinity_section(data)),
-        Section("convergence", "Fit", "How the fit went", convergence_section(data)),
-        Section("provenance", "Reproduce", "How to do it again", provenance_section(data)),
+        Section("affinity", "Affinity", "Which samples belong together", affinity_section(data)),
+        Section("convergence", "Fit", "The course of the fit", convergence_section(data)),
+        Section("provenance", "Reproduce", "How to repeat it", provenance_section(data)),
     ]
 
 
@@ -66,7 +66,7 @@ def _or_reason(found: Any, write: Callable[[Any, ReportData], Markup], data: Rep
 def _summary(data: ReportData) -> Markup:
     sentences = tag("ul", *(tag("li", words) for words in data.summary), class_="sentences")
     if not data.warnings:
-        return joined([sentences, tag("p", "Nothing found that speaks against these results.", class_="fine")])
+        return joined([sentences, tag("p", "Nothing was found that speaks against these results.", class_="fine")])
     items = [tag("li", warned.words, " ", tag("a", "See more.", href=f"#{warned.section}")) for warned in data.warnings]
     title = tag("h3", "Before you rely on it")
     return joined([sentences, tag("div", title, tag("ul", *items), class_="warnings", role="note")])
@@ -84,7 +84,7 @@ def _missing(data: ReportData) -> Markup:
         numbers=4,
     )
     binned = f" The {n:,} samples share {found.share.shape[1]} columns, each a mean." if found.is_binned else ""
-    entries = " In between: a part of the entries is there." if found.has_entries else ""
+    entries = " In between: a part of the entries is observed." if found.has_entries else ""
     caption = f"Samples in columns, sorted by the views that they have; grey is what is missing.{binned}{entries}"
     described = f"Map of {n} samples by {len(found.views)} views; {percent(found.missing)} of all values are missing."
     return joined([views, plot("plot-missing", described, caption), _patterns(data)])
@@ -122,9 +122,9 @@ def _picture(found: Picture, data: ReportData) -> Markup:
     if data.n_columns > MOST_COLUMNS:
         more = f" Of {data.n_columns} columns of metadata, the first {MOST_COLUMNS} are offered."
     caption = (
-        f"Every point is a sample: the two leading principal components of {found.source}. They hold "
-        f"{percent(sum(found.explained))} of the variance, so what is apart here is apart, and what is together may "
-        f"not be.{cut}{more}"
+        f"Each point is a sample: the two leading principal components of {found.source}. They hold "
+        f"{percent(sum(found.explained))} of the variance. Points far apart are different samples; points that "
+        f"are close may differ in other components.{cut}{more}"
     )
     described = f"Scatter plot of {len(found.rows)} samples in two dimensions."
     return joined([chooser if options else Markup(), plot("plot-embedding", described, caption)])

@@ -1,4 +1,4 @@
-"""How stable the clusters are: found again from parts of the samples, with other seeds."""
+"""How stable the clusters are: they are computed again from parts of the samples, with other seeds."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
 
 N_RESTARTS = 10
-#: share of the samples that take part in a restart
+#: share of the samples in each restart
 SHARE = 0.8
-#: labels of methods that find them within the fit need one whole fit per restart
+#: methods that find labels within the fit need one whole fit per restart
 MOST_REFITTED = 2000
 
-#: rows among the kept samples, seed -> their labels
+#: rows among the kept samples, seed -> labels of these rows
 Relabel: TypeAlias = Callable[[np.ndarray, int], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """Agreement of restarts.
+    """The agreement of restarts.
 
     Attributes
     ----------
     what : str
-        What was restarted, in words.
+        What was repeated, in words.
     with_labels : array (R,)
-        Adjusted Rand index of every restart with the labels of the model.
+        Adjusted Rand index of each restart with the labels of the model.
     between : float
-        Mean adjusted Rand index of two restarts, over the samples that both have.
+        Mean adjusted Rand index of pairs of restarts, over the samples that both have.
     by_cluster : array (k,)
-        Mean over the restarts of the largest overlap (Jaccard) that a cluster has with one that was found again.
+        Largest overlap (Jaccard) of each cluster with a cluster of a restart, averaged over the restarts.
     """
 
     what: str
@@ -53,9 +53,9 @@ class Stability:
 
 
 def find_stability(subject: Subject) -> Stability | Absent:
-    """Label parts of the samples anew, and compare."""
+    """Label parts of the samples again, and compare."""
     if subject.labels is None or subject.clusters.size < 2:
-        return Absent("There are no two clusters to find again.")
+        return Absent("There are fewer than two clusters, so there is nothing to find again.")
     n = int(subject.kept.sum())
     relabel, what = _relabelling(subject)
     if relabel is None or SHARE * n <= max(subject.clusters.size, 2):
@@ -64,7 +64,7 @@ def find_stability(subject: Subject) -> Stability | Absent:
     parts = [np.sort(rng.choice(n, int(SHARE * n), replace=False)) for _ in range(N_RESTARTS)]
     try:
         with warnings.catch_warnings():
-            # k-means on a part may have fewer distinct samples than clusters; the figures show it
+            # k-means on a part may have fewer distinct samples than clusters; the figures show this
             warnings.simplefilter("ignore", ConvergenceWarning)
             runs = [(rows, relabel(rows, subject.seed + number)) for number, rows in enumerate(parts, 1)]
     except ValueError as error:
@@ -95,7 +95,7 @@ def _agreement(one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.n
 
 
 def _relabelling(subject: Subject) -> tuple[Relabel | None, str]:
-    """How the labels of some of the samples are found, and what that restarts."""
+    """The function that labels some of the samples again, and a text that says what it repeats."""
     model, k = subject.model, subject.clusters.size
     part = f"{N_RESTARTS} times, each on a random {SHARE:.0%} of the samples and with another seed"
     if hasattr(model, "kmeans_"):
@@ -103,25 +103,25 @@ def _relabelling(subject: Subject) -> tuple[Relabel | None, str]:
         W = model.readout_.clusters.compared(subject.embedding[subject.kept])
         return (
             lambda rows, seed: np.asarray(kmeans(W[rows], k, model.n_init, seed).labels_),
-            f"k-means on the embedding was repeated {part}; the embedding itself was not fitted anew.",
+            f"k-means on the embedding was repeated {part}; the embedding itself was not fitted again.",
         )
     readout, places = getattr(model, "readout_", None), np.flatnonzero(subject.kept)
     if isinstance(readout, NeighbourReadout):
         return (
             lambda rows, seed: readout.relabel(places[rows], k, model.n_init, seed),
-            f"The neighbour graph of the embedding and its spectral clustering were made anew {part}; the embedding "
-            "itself was not fitted anew.",
+            f"The neighbour graph of the embedding and its spectral clustering were repeated {part}; the embedding "
+            "itself was not fitted again.",
         )
     graph = symmetric_affinity(subject)
     if graph is not None:
         return (
             lambda rows, seed: spectral_labels(graph[rows][:, rows], k, model.n_init, seed),
-            f"Spectral clustering of the affinity was repeated {part}; the affinity itself was not learned anew.",
+            f"Spectral clustering of the affinity was repeated {part}; the affinity itself was not learned again.",
         )
     if subject.kept.sum() > MOST_REFITTED:
         return (
             None,
-            f"{subject.method} would have to be fitted anew, which is left out beyond {MOST_REFITTED:,} samples.",
+            f"{subject.method} would have to be fitted again, which is left out beyond {MOST_REFITTED:,} samples.",
         )
     return lambda rows, seed: _refitted(subject, rows, seed), f"The whole model was fitted {part}."
 

@@ -1,4 +1,4 @@
-"""What a report is about: a fitted model, the views it was fitted on, and what it says of their samples."""
+"""The subject of a report: a fitted model, the views of its fit, and its results for their samples."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Subject:
     views : Views
         X as read, in NumPy or sparse; all n samples.
     kept : bool array (n,)
-        Samples with something observed.
+        Samples with observed values.
     names : tuple of str
-        Of the samples; their positions where they have none.
+        Names of the samples, or their positions if they have none.
     labels : int array (n,) or None
         Clusters from 0, -1 for samples that were left out.
     embedding : array (n, r) or None
         NaN for samples that were left out.
     seed : int
-        Of what the report draws.
+        Seed of the random choices of the report.
     """
 
     model: Any
@@ -55,7 +55,7 @@ class Subject:
 
     @classmethod
     def of(cls, model: Any, X: Any, observed: Any = None, seed: int | None = None) -> Subject:
-        """Read X as the model did, and check that it is what the model was fitted on."""
+        """Read X as the model did, and check that it is the data of the fit."""
         if not isinstance(model, BaseMultiView):
             raise ValueError(
                 f"expected a fitted estimator of jella, got {type(model).__name__}; pass what fit returned"
@@ -85,7 +85,7 @@ class Subject:
 
     @property
     def clusters(self) -> np.ndarray:
-        """The clusters that have samples, ascending; none where the model has no labels."""
+        """The clusters that have samples, ascending; none if the model has no labels."""
         return np.empty(0, dtype=np.intp) if self.labels is None else np.unique(self.labels[self.labels >= 0])
 
     def sizes(self) -> np.ndarray:
@@ -99,12 +99,12 @@ class Subject:
 
 
 def feature_name(view: View, j: int) -> str:
-    """How the report calls a feature: its name where it has one, else its position."""
+    """The name of a feature in the report: its own name if it has one, otherwise its position."""
     return f"feature {j}" if view.feature_names is None else view.feature_names[j]
 
 
 def _seed(given: int | None, random_state: Any) -> int:
-    """The seed given, else that of the model where it is a number, else zero."""
+    """The given seed; otherwise that of the model if it is a number; otherwise zero."""
     if given is not None:
         return int(given)
     return int(random_state) if isinstance(random_state, Integral) else 0

@@ -1,4 +1,4 @@
-"""The report in a few sentences, and what a reader should be warned of."""
+"""The summary of a report in a few sentences, and its warnings."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from jella.report.association import Association
 from jella.report.findings import Findings
 from jella.report.subject import Absent, Subject
 
-#: clusters that are found again with less overlap than this are called unstable
+#: clusters with less overlap than this when found again are called unstable
 UNSTABLE = 0.6
-#: and a partition of which two runs agree less (adjusted Rand index)
+#: a partition is unstable if two runs agree less than this (adjusted Rand index)
 UNSTABLE_PARTITION = 0.7
 #: clusters of fewer samples are called small
 SMALL = 5
@@ -29,13 +29,13 @@ class Warned:
 
 
 def summarise(subject: Subject, data: Findings) -> tuple[str, ...]:
-    """What the data are, what was done, and what came out."""
+    """Sentences on the data, the method and the results."""
     parts = (_data(subject), _missing(subject, data), _fit(subject, data), _clusters(subject, data))
     return tuple(words for words in (*parts, _stability(data), _completion(data), _agreement(data)) if words)
 
 
 def warn_of(subject: Subject, data: Findings) -> tuple[Warned, ...]:
-    """What speaks against trusting the results."""
+    """The warnings: reasons not to trust the results."""
     return tuple(Warned(words, section) for section, words in _warnings(subject, data))
 
 
@@ -64,7 +64,7 @@ def _missing(subject: Subject, data: Findings) -> str:
 def _fit(subject: Subject, data: Findings) -> str:
     size = ""
     if subject.embedding is not None:
-        size = f" It gives every sample {counted(subject.embedding.shape[1], 'coordinate')}."
+        size = f" It gives each sample {counted(subject.embedding.shape[1], 'coordinate')}."
     return f"The method is {subject.method}.{size}"
 
 
@@ -100,8 +100,8 @@ def _completion(data: Findings) -> str:
         return "Values that were hidden on purpose are predicted no better than by the mean of their feature."
     gains = [f"{p.view} {percent(1.0 - p.error / p.mean_error)}" for p in better]
     return (
-        "Values that were hidden on purpose are predicted with a smaller error than by the mean of their feature: less "
-        f"by {listed(gains)}."
+        "Values that were hidden on purpose are predicted with a smaller error than by the mean of their feature: "
+        f"smaller by {listed(gains)}."
     )
 
 
@@ -138,14 +138,15 @@ def _warnings(subject: Subject, data: Findings) -> Iterator[tuple[str, str]]:
 
 
 def association_words(found: Association) -> str:
-    """What a strong association may mean."""
+    """A sentence on what a strong association may mean."""
     what = (
         f"which samples have view {found.view}" if found.kind == "view" else f"how much of view {found.view} is missing"
     )
     return (
-        f"Clusters and {what} go together (strength {found.strength:.2f} of 1). Either some kinds of samples lack it "
-        "more often, so that values are not missing at random, or the clusters partly show what was measured rather "
-        "than what the samples are. Look at clusters within samples that have the same views before you interpret them."
+        f"Clusters and {what} are associated (strength {found.strength:.2f} of 1). Either some kinds of samples lack "
+        "it more often, so that values are not missing at random, or the clusters partly show which values were "
+        "measured and not what the samples are. Before you interpret the clusters, look at samples that have the same "
+        "views."
     )
 
 
@@ -158,8 +159,8 @@ def _about_clusters(subject: Subject, data: Findings) -> Iterator[tuple[str, str
         if data.stability.between < UNSTABLE_PARTITION:
             yield (
                 "clusters",
-                "The clusters as a whole change much with the samples that take part: other samples of the same kind "
-                "may give others.",
+                "The clusters change much with the choice of samples: other samples of the same kind "
+                "may give other clusters.",
             )
         weak = [name for name, s in zip(names, data.stability.by_cluster, strict=True) if s < UNSTABLE]
         if weak:

@@ -1,4 +1,4 @@
-"""How much of every view each component explains, and the features that it goes with."""
+"""How much of each view each component explains, and its features with the largest weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jella.numerics.arrays import row_blocks, sqnorm, to_numpy
 from jella.report.subject import Absent, Subject, feature_name
 from jella.views import View
 
-#: components shown; of more, those that explain most
+#: components shown; if there are more, those that explain most
 MOST_COMPONENTS = 30
 #: features named for a component and view
 N_FEATURES = 5
@@ -19,7 +19,7 @@ N_FEATURES = 5
 
 @dataclass(frozen=True)
 class Loading:
-    """A feature of a component and its weight there."""
+    """A feature of a component and its weight."""
 
     feature: str
     weight: float
@@ -36,13 +36,13 @@ class Variance:
     n_components : int
         All of them.
     by_component : array (V, c)
-        1 − ‖Γ ⊙ (X − w_j u_jᵀ)‖² / ‖Γ ⊙ X‖²: what a component explains by itself. It is below 0 where it does not.
+        1 − ‖Γ ⊙ (X − w_j u_jᵀ)‖² / ‖Γ ⊙ X‖²: what a component explains by itself. It can be below 0.
     total : array (V,)
         The same for all components together.
     loadings : tuple of tuples of tuples of Loading
         By component shown and by view, largest weight first.
     centred : tuple of bool
-        Views of which the scaling took the mean off: of those it is the share of the variance.
+        Views whose mean the scaling removed: for these it is the share of the variance.
     """
 
     components: np.ndarray
@@ -54,7 +54,7 @@ class Variance:
 
 
 def find_variance(subject: Subject) -> Variance | Absent:
-    """Explained shares of every view."""
+    """Compute the explained shares of each view."""
     if not hasattr(subject.model, "readout_"):
         return Absent(f"{subject.method} has no components: it learns a graph, not bases.")
     bases = [to_numpy(U).astype(np.float64) for U in subject.model.readout_.bases]
@@ -76,9 +76,9 @@ def find_variance(subject: Subject) -> Variance | Absent:
 
 
 def _embeddings(subject: Subject, n_views: int) -> list[np.ndarray]:
-    """The embedding that goes with the bases of each view, of the kept samples."""
+    """The embedding that belongs to the basis of each view, for the kept samples."""
     model: Any = subject.model
-    if hasattr(model, "result_"):  # what is shown may differ from it
+    if hasattr(model, "result_"):  # the embedding that users see may differ from it
         return [to_numpy(model.result_.blocks.embedding).astype(np.float64)] * n_views
     if hasattr(model, "view_embeddings_"):
         own = model.view_embeddings_
@@ -88,7 +88,7 @@ def _embeddings(subject: Subject, n_views: int) -> list[np.ndarray]:
 
 
 def _explained(view: View, W: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, float]:
-    """Shares of every component by itself, (r,), and of all together."""
+    """The share of each component by itself, (r,), and of all together."""
     whole = max(sqnorm(view.X), np.finfo(np.float64).tiny)
     along = np.einsum("ij,ij->j", W, to_numpy(view.X @ U))  # wᵀ X u
     if view.is_rowwise:

@@ -1,1 +1,1 @@
-"""Models in files: one zip of plain data each, and nothing in it that loading could run."""
+"""Models in files: each is one zip of plain data, without anything that loading could run."""

@@ -1,4 +1,4 @@
-"""The zip file of a model: a description in JSON, arrays beside it. Written whole or not at all, read with checks."""
+"""The zip file of a model: a description in JSON, and arrays. It is written completely or not at all, and checked."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from numpy.lib import format as npy
 from jella.saving.tree import ARRAY_KINDS
 
 DESCRIPTION = "model.json"
-#: of deflate: twice as quick as the default on a fitted model, for files 5 % larger
+#: level of deflate: twice as fast as the default on a fitted model, for files 5 % larger
 LEVEL = 1
-#: deflate packs no more bytes than this into one; who declares more is lying
+#: deflate packs at most this many bytes into one; a file that declares more is wrong
 MOST_COMPRESSION = 1032
 
 
 def write_archive(path: str | os.PathLike[str], description: Any, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a description and arrays by member name; until all is written the file is not there, or the old one is."""
+    """Write a description and arrays by member name; a file that exists is replaced only when all is written."""
     target = Path(path)
     partial = target.with_name(f".jella-{token_hex(8)}.part")
     text = json.dumps(description, allow_nan=False)
@@ -43,7 +43,7 @@ def write_archive(path: str | os.PathLike[str], description: Any, arrays: Mappin
 
 
 class Archive:
-    """A model file, open for reading; members are checked before room is made for them."""
+    """A model file, open for reading; members are checked before memory is allocated for them."""
 
     def __init__(self, archive: ZipFile, size: int) -> None:
         self._archive = archive
@@ -52,13 +52,13 @@ class Archive:
             raise ValueError("expected members that fit into the file, got some that overlap")
 
     def description(self) -> Any:
-        """What model.json holds."""
+        """The content of model.json."""
         return json.loads(self._archive.read(self._checked(DESCRIPTION)))
 
     def array(self, member: str, dtype: str, shape: list[int]) -> np.ndarray:
-        """The array of a member, of the given type and shape and no other; once, or memory would know no bound."""
+        """The array of a member, which must have this type and shape; it is read once, so that memory is bounded."""
         if member in self._read:
-            raise ValueError(f"expected every array once, got {member!r} again")
+            raise ValueError(f"expected each array once, got {member!r} again")
         self._read.add(member)
         info = self._checked(member)
         with self._archive.open(info) as stream:
@@ -70,7 +70,7 @@ class Archive:
         try:
             info = self._archive.getinfo(member)
         except KeyError:
-            raise ValueError(f"expected a member {member!r}, got none of that name") from None
+            raise ValueError(f"expected a member {member!r}, got none with that name") from None
         most = {ZIP_STORED: 1, ZIP_DEFLATED: MOST_COMPRESSION}.get(info.compress_type, 0)
         if info.file_size > most * info.compress_size:
             raise ValueError(
@@ -80,7 +80,7 @@ class Archive:
 
 
 def _check_header(stream: Any, info: ZipInfo, dtype: str, shape: list[int]) -> None:
-    """Refuse an array whose header is not as described, or whose data are not as long as its header says."""
+    """Refuse an array if its header is not as described, or its data do not have the length that the header states."""
     if npy.read_magic(stream) != (1, 0):
         raise ValueError(f"expected an array of .npy version 1.0 in {info.filename!r}, got another version")
     found_shape, _, found = npy.read_array_header_1_0(stream)
@@ -97,14 +97,14 @@ def _check_header(stream: Any, info: ZipInfo, dtype: str, shape: list[int]) -> N
 
 @contextmanager
 def open_archive(path: str | os.PathLike[str]) -> Iterator[Archive]:
-    """Open a model file; whatever is found wrong with it inside the block is a ValueError that names the file."""
+    """Open a model file; an error in it, found inside the block, becomes a ValueError that names the file."""
     with open(path, "rb") as file:
         size, begins_as_zip = os.fstat(file.fileno()).st_size, file.read(2) == b"PK"
         try:
             with ZipFile(file) as archive:
                 yield Archive(archive, size)
         except (OSError, MemoryError, ModuleNotFoundError):
-            raise  # of the machine, not of the file
+            raise  # an error of the machine, not of the file
         except BadZipFile as error:
             got = f"one that is cut short or damaged ({error})" if begins_as_zip else "something else"
             raise ValueError(f"expected a zip archive in {str(path)!r}, got {got}; save the model again") from error
@@ -116,6 +116,6 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[Archive]:
 
 
 def write_member(archive: ZipFile, name: str, array: np.ndarray) -> None:
-    """Add an array in NumPy's format, never as a pickle."""
+    """Add an array in NumPy's format, without pickles."""
     with archive.open(name, "w", force_zip64=True) as member:
         npy.write_array(member, array, version=(1, 0), allow_pickle=False)

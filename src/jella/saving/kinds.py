@@ -1,6 +1,6 @@
-"""What a model may hold besides plain values and arrays: each kind by name, its parts, and how parts become it again.
+"""The kinds of values that a model may hold besides plain values and arrays: names, parts, and building from parts.
 
-A file names kinds and never code: what is not in these tables is neither written nor read.
+A file names kinds and never code: a kind that is not in these tables is neither written nor read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from jella.solve.solver import Result, Sweep
 from jella.views import Schema, View, Views
 from jella.views.scaling import Scaling, ViewScale
 
-#: records that fitted models are made of
+#: records that fitted models hold
 RECORDS: tuple[type, ...] = (
     Blocks,
     BlockState,
@@ -51,7 +51,7 @@ RECORDS: tuple[type, ...] = (
     Views,
     ViewScale,
 )
-#: records that rooms after this one add
+#: records that other packages add with `register`
 _ADDED: list[type] = []
 T = TypeVar("T", bound=type)
 
@@ -63,28 +63,28 @@ def register(cls: T) -> T:
 
 
 class UnsaveableError(Exception):
-    """A value that a model file cannot keep; its text says what the value is."""
+    """A value that a model file cannot hold; its text says what the value is."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: its name in files, the parts of one, and one from its parts, given by keyword."""
+    """A kind of value: its name in files, a function from value to parts, and one from parts (by keyword) to value."""
 
     name: str
     apart: Callable[[Any], dict[str, Any]]
     together: Callable[..., Any]
-    #: an object that several attributes hold is written once
+    #: an object that several attributes hold is written only once
     shared: bool = False
 
 
 def constructed(cls: type) -> Kind:
-    """The kind of a class whose objects keep what they were made from under the names of its parameters."""
+    """The kind of a class whose objects store their arguments under the names of the parameters."""
     names = tuple(inspect.signature(cls).parameters)
     return Kind(cls.__name__, lambda value: {name: getattr(value, name) for name in names}, cls)
 
 
 def texts_apart(array: np.ndarray) -> dict[str, Any]:
-    """Text of an array of objects, in order."""
+    """The texts of an array of objects, in order."""
     values = array.ravel().tolist()
     if not all(type(value) is str for value in values):
         raise UnsaveableError("an array of objects that are not all text")
@@ -92,7 +92,7 @@ def texts_apart(array: np.ndarray) -> dict[str, Any]:
 
 
 def texts_together(values: list[str], shape: list[int]) -> np.ndarray:
-    """The array of objects again."""
+    """The array of objects with these texts."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.reshape(shape)
@@ -104,15 +104,15 @@ def csr_apart(matrix: sparse.csr_array) -> dict[str, Any]:
 
 
 def csr_together(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: list[int]) -> sparse.csr_array:
-    """The sparse array, its indices checked one by one."""
+    """The sparse array; each index is checked."""
     matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
-    # compiled products trust the indices: one out of range would reach into foreign memory
+    # compiled products trust the indices: an index out of range would read foreign memory
     matrix.check_format(full_check=True)
     return matrix
 
 
 def support_apart(support: Support) -> dict[str, Any]:
-    """The starting weights of the pairs, each once: a support reads the upper triangle alone."""
+    """The starting weights of the pairs, each once: a support reads the upper triangle only."""
     shape = support.n_samples, support.n_samples
     return {"weights": sparse.csr_array((support.start, (support.rows, support.columns)), shape=shape)}
 
@@ -133,7 +133,7 @@ def kmeans_together(
     centers: np.ndarray, labels: np.ndarray, *, inertia: float, n_iter: int, n_init: int, seed: int | None
 ) -> KMeans:
     """A k-means that predicts with the given centres."""
-    # a fit to as many points as clusters sets what predict needs beside the centres, whatever scikit-learn calls it
+    # a fit to one point per cluster sets all attributes that predict needs, whatever scikit-learn calls them
     points = np.arange(centers.size, dtype=centers.dtype).reshape(centers.shape)
     model = KMeans(centers.shape[0], init=points, n_init=1).fit(points)
     model.set_params(init="k-means++", n_init=n_init, random_state=seed)
@@ -144,7 +144,7 @@ def kmeans_together(
 
 #: arrays of objects, which NumPy would pickle
 TEXTS = Kind("texts", texts_apart, texts_together)
-#: NumPy's own scalars
+#: NumPy scalars
 SCALAR = Kind("scalar", lambda value: {"array": np.asarray(value)}, lambda array: array[()])
 
 #: kinds of Python, SciPy, scikit-learn, and those of the library that are not rebuilt from their parameters
@@ -164,7 +164,7 @@ SPECIAL: dict[type, Kind] = {
 
 
 def kinds_by_type() -> dict[type, Kind]:
-    """Every kind but those of NumPy and pandas, by the exact type of its values."""
+    """All kinds but those of NumPy and pandas, by the exact type of the values."""
     parts = [*concrete_subclasses(Part), *concrete_subclasses(Relaxation)]
     ours = [cls for cls in parts if cls.__module__.startswith("jella.")]
     return {**{cls: constructed(cls) for cls in (*RECORDS, *_ADDED, *ours)}, **SPECIAL}

@@ -1,4 +1,4 @@
-"""An estimator in a file: its class by name, its parameters, and what a fit gave it."""
+"""An estimator in a file: the name of its class, its parameters, and the attributes that a fit set."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from jella.saving.kinds import UnsaveableError
 from jella.saving.tree import Decoder, Encoder, Node
 from jella.views.containers import is_dask
 
-#: version of the format; files of another one are refused
+#: version of the format; files of other versions are refused
 FORMAT = 2
-#: parameters that act during a fit only, and are code: not kept
+#: parameters that are code and used during a fit only: not saved
 NOT_KEPT = ("callback",)
-#: where estimators are defined: the only ones that a file may ask for
+#: the modules that define estimators: a file may name only these
 HOME = "jella.estimators."
 
 
@@ -58,7 +58,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load_as(path: str | os.PathLike[str], known: Mapping[str, type[Any]]) -> Any:
-    """The estimator in a file, of one of the known classes."""
+    """The estimator in a file; its class must be one of the known ones."""
     with open_archive(path) as archive:
         description = archive.description()
         cls = _known_class(description, known)
@@ -71,7 +71,7 @@ def load_as(path: str | os.PathLike[str], known: Mapping[str, type[Any]]) -> Any
 
 
 def _in_memory(value: Any) -> Any:
-    """A result without an embedding that lies in chunks; any other value itself."""
+    """A result without its embedding if that is in chunks; any other value unchanged."""
     blocks = getattr(value, "blocks", None)
     if blocks is None or not is_dask(blocks.embedding):
         return value
@@ -101,6 +101,8 @@ def _encode(encoder: Encoder, value: Any, where: str, way_out: str) -> Node:
 
 
 def _refuse_reserved(cls: type, name: str) -> None:
-    """A fitted attribute must not stand where the class has a method or a property."""
+    """Refuse a fitted attribute with the name of a method or a property of the class."""
     if hasattr(cls, name):
-        raise ValueError(f"expected attributes that a fit sets, got {name!r}, which {cls.__name__} has itself")
+        raise ValueError(
+            f"expected attributes that a fit sets, got {name!r}, which is a member of the class {cls.__name__}"
+        )

@@ -1,4 +1,4 @@
-"""The kinds of pandas: names of samples. Read only where a model has some."""
+"""The kinds of pandas, for names of samples. Imported only if a model has such names."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from jella.saving.kinds import Kind, UnsaveableError
 
 #: names of these kinds, known without pandas
 NAMES = ("Index", "RangeIndex", "MultiIndex", "pandas scalar")
-#: types of an index that lists its values one by one
+#: types of an index that stores its values one by one
 LISTED = ("object", "str", "string")
 
 
 @cache
 def pandas_kinds() -> dict[type, Kind]:
-    """Every kind of pandas, by the exact type of its values."""
+    """All kinds of pandas, by the exact type of the values."""
     try:
         import pandas as pd
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "expected pandas, for the model has names of samples, got none; do pip install 'jella[pandas]'"
+            "expected pandas, since the model has names of samples, got none; run pip install 'jella[pandas]'"
         ) from None
 
     def index(values: Any, dtype: str | None, name: Any) -> pd.Index:
         return pd.Index(values, dtype=dtype, name=name, tupleize_cols=False)
 
     plain = Kind("Index", _index_apart, index, shared=True)
-    # an index of one value knows how to keep it
+    # an index of one value stores it
     scalar = Kind("pandas scalar", lambda value: {"index": pd.Index([value])}, lambda index: index[0])
     return {
         pd.Index: plain,

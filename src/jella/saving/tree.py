@@ -1,4 +1,4 @@
-"""Values as a tree that JSON can hold, with arrays beside it; and back.
+"""From values to a tree that JSON can hold, with arrays stored separately; and back.
 
 A node is null, a boolean, a number, text, a list of nodes, or one of three objects: ``{"kind", "parts"}``, a value of
 a known kind; ``{"array", "dtype", "shape"}``, an array in a member of the archive; ``{"shared"}``, the position of a
@@ -19,7 +19,7 @@ from jella.saving.kinds import SCALAR, TEXTS, Kind, UnsaveableError, kinds_by_ty
 from jella.saving.pandas_kinds import NAMES, pandas_kinds
 
 Node: TypeAlias = Any
-#: a member's name, the type and shape that it must have -> the array
+#: name of a member, the type and shape that it must have -> the array
 ReadArray: TypeAlias = Callable[[str, str, list[int]], np.ndarray]
 
 #: types of numbers, text and dates that NumPy writes without pickling
@@ -27,7 +27,7 @@ ARRAY_KINDS = "biufUMm"
 
 
 class Encoder:
-    """From values to nodes; collects the arrays and the shared nodes on the way.
+    """From values to nodes; also collects the arrays and the shared nodes.
 
     Examples
     --------
@@ -39,11 +39,11 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.shared: list[Node] = []
-        # the objects are kept beside their positions: an address that is free again may become another object's
+        # the objects are stored with their positions: a free address may be used again for another object
         self._seen: dict[Any, tuple[Any, int]] = {}
 
     def encode(self, value: Any) -> Node:
-        """The node of a value; what cannot be kept raises UnsaveableError."""
+        """The node of a value; a value that cannot be saved raises UnsaveableError."""
         if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
             return value
         if type(value) is list:
@@ -87,7 +87,7 @@ class Decoder:
     read_array : callable
         Member, type and shape -> array.
     shared : list of nodes
-        What `Encoder` collected; each may point to earlier ones only.
+        What `Encoder` collected; each may refer to earlier ones only.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Decoder:
             self._shared.append(self.decode(node))
 
     def decode(self, node: Node) -> Any:
-        """The value of a node; what is not known is a ValueError."""
+        """The value of a node; an unknown node is a ValueError."""
         if isinstance(node, list):
             return [self.decode(item) for item in node]
         if not isinstance(node, dict):
