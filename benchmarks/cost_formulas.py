@@ -54,7 +54,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Steps:
-    """Counts that only a run shows, per sweep products with the coupling and steps of the eigensolver; pairs per sample."""
+    """Counts that only a run shows: products with the coupling and eigensolver steps per sweep; pairs per sample."""
 
     products: float = 0.0
     eigen: float = 0.0
