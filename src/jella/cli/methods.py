@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
             method.embeds_new,
             method.can.not_in_chunks is None,
         )
-        rows.append((method.command_name, may, *map(mark, abilities), "n × n" if method.can.pairs else "n"))
+        rows.append((method.command_name, may, *map(mark, abilities), method.can.memory))
         records.append(
             {
                 "name": method.command_name,
