@@ -48,6 +48,7 @@ EXPECTED: dict[str, str] = {
     "complete * *": "as SparseBDR",
     "* * transform-fitted": "samples of the fit get their rows of embedding_",
     "* * loaded/transform-fitted": "samples of the fit get their rows of embedding_",
+    "* * lazy/transform-fitted": "samples of the fit get their rows of embedding_",
     "IM* * predict-fitted": "samples of the fit get their labels",
     "IMCL* */dask* *": "it now fits Dask collections",
 }
