@@ -181,7 +181,7 @@ def test_the_order_does_not_matter_with_empty_samples_and_a_given_start():
     model = jella.SparseBDR(3, n_components=5, init=W, on_empty="drop", random_state=0).fit(views)
     place = {sample: row for row, sample in enumerate(kept)}
     moved = W[[place[sample] for sample in order if sample in place]]
-    other = clone(model).set_params(init=moved).fit([X[order] for X in views])
+    other = clone(model).set_params(init=moved.tolist()).fit([X[order] for X in views])
     np.testing.assert_array_equal(other.embedding_, model.embedding_[order])
     np.testing.assert_array_equal(other.labels_, model.labels_[order])
 

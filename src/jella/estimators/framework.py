@@ -112,8 +112,9 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             return self.init
         given = self.init if isinstance(self.init, Mapping) else {"embedding": self.init}
         W = given.get("embedding")
-        n = prepared.rows.size
-        return self.init if W is None or np.shape(W)[0] != n else {**given, "embedding": take_rows(W, prepared.ranks)}
+        if W is None or np.shape(W)[0] != prepared.rows.size:
+            return self.init  # which `make_start` refuses
+        return {**given, "embedding": take_rows(W if hasattr(W, "shape") else np.asarray(W), prepared.ranks)}
 
     def _last_blocks(self, prepared: Prepared, problem: Problem, rank: int) -> Blocks:
         """The blocks of the last fit, from which this fit continues."""
