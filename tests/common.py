@@ -9,7 +9,7 @@ from scipy import sparse
 
 import jella
 from jella.estimators.framework import BaseJELLA
-from jella.numerics.registry import concrete_subclasses
+from jella.problem.terms.base import concrete_subclasses
 from jella.terms import SparseBlockDiagonal, Support, Term
 
 # public names load lazily; walking subclasses needs them loaded

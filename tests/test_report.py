@@ -15,7 +15,7 @@ from scipy import sparse
 import jella
 from jella.estimators.base import BaseMultiView
 from jella.model_selection.against_mean import errors_against_mean
-from jella.numerics.registry import concrete_subclasses
+from jella.problem.terms.base import concrete_subclasses
 from jella.report import ReportData, write_report
 from jella.report.association import cramers_v
 from jella.report.colouring import of_column

@@ -14,7 +14,7 @@ import jella
 from jella.estimators.catalogue import estimators
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import read_views
-from jella.views.fingerprints import content_order, find_prints, fingerprints
+from jella.views.fingerprints import find_prints, fingerprints
 
 N = 60
 
@@ -229,7 +229,6 @@ def test_fingerprints_of_sparse_and_dense_views_are_equal(rng):
 def test_equal_samples_are_found_in_turn():
     among = np.array([5, 9, 5, 1, 5], dtype=np.uint64)
     assert find_prints(np.array([5, 5, 5, 5, 1, 7], dtype=np.uint64), among).tolist() == [0, 2, 4, 0, 3, -1]
-    assert content_order(among).tolist() == [3, 0, 2, 4, 1]
 
 
 def test_duplicates_get_their_own_rows_back():

@@ -19,7 +19,7 @@ import jella
 from jella.estimators.base import BaseMultiView
 from jella.estimators.catalogue import estimators
 from jella.numerics.arrays import like, to_numpy
-from jella.numerics.registry import concrete_subclasses
+from jella.problem.terms.base import concrete_subclasses
 from jella.saving import archive
 from jella.saving.kinds import SCALAR, SPECIAL, TEXTS, kinds_by_type
 from jella.saving.pandas_kinds import NAMES, pandas_kinds

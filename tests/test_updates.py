@@ -12,8 +12,7 @@ from scipy.linalg import solve_sylvester
 from scipy.optimize import nnls
 
 from jella.numerics.arrays import like, solve_psd, to_numpy
-from jella.numerics.registry import concrete_subclasses
-from jella.problem.terms.base import is_folded, joint_prox, why_not_joint
+from jella.problem.terms.base import concrete_subclasses, is_folded, joint_prox, why_not_joint
 from jella.solve.plan import choose_update
 from jella.solve.quadratic import Quadratic
 from jella.solve.updates import Assignment, CoordinateDescent, LeastSquares, Procrustes, ProxGradient, Sylvester, Update

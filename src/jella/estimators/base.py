@@ -26,7 +26,7 @@ from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
 from jella.views.checks import check_features, kept_samples
 from jella.views.containers import is_annotated, is_frame
-from jella.views.fingerprints import content_order, fingerprints
+from jella.views.fingerprints import fingerprints
 from jella.views.scaling import Scaling
 
 #: number of components where neither n_components nor n_clusters is given
@@ -132,7 +132,7 @@ class BaseMultiView(BaseEstimator):
                 )
         if self._orders_samples:
             prints = used.gather(fingerprints)
-            order = content_order(prints)
+            order = np.argsort(prints, kind="stable")
             rows, prints, used = rows[order], prints[order], used.in_order(order)
         scaling = self._learn_scaling(used)
         return Prepared(views, rows, used, scaling, scaling.apply(used).persist(), prints)

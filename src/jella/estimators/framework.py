@@ -38,7 +38,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
     #: whether the method finds the number of clusters where none is given
     _chooses_n_clusters = False
     #: whether the objective has a minimiser; if it has, reaching max_iter is worth a warning
-    _has_minimiser = True
+    has_minimiser = True
 
     solver: Any
     init: Any
@@ -196,7 +196,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
                 UserWarning,
                 stacklevel=4,
             )
-        elif result.stop_reason == "max_iter" and self.tol > 0 and self._has_minimiser:
+        elif result.stop_reason == "max_iter" and self.tol > 0 and self.has_minimiser:
             last = 1.0 - [sweep.ratio for sweep in result.sweeps if sweep.accepted][-1]
             warnings.warn(
                 f"{type(self).__name__} did not converge in {self.max_iter} sweeps: the last lowered the objective by "

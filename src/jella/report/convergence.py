@@ -75,7 +75,7 @@ def find_convergence(subject: Subject) -> Convergence | Absent:
 def _of_result(model: Any) -> Convergence:
     result = model.result_
     rejected = sum(not sweep.accepted for sweep in result.sweeps)
-    meant = result.converged or (result.stop_reason == "max_iter" and not model._has_minimiser)
+    meant = result.converged or (result.stop_reason == "max_iter" and not model.has_minimiser)
     if result.stop_reason == "max_iter":
         why = f"max_iter={model.max_iter} was reached"
         why += ", which is where this method is meant to stop" if meant else " before the objective had settled"

@@ -15,10 +15,9 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 
 from jella.graphs.spectral import ClusterPath
-from jella.numerics.registry import concrete_subclasses
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Support
-from jella.problem.terms.base import Part
+from jella.problem.terms.base import Part, concrete_subclasses
 from jella.problem.terms.block_diagonal import BlockState
 from jella.problem.terms.sample_norm import RobustState
 from jella.readout.base import FitSamples

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jella.numerics.registry import concrete_subclasses
 from jella.problem.model import Problem
-from jella.problem.terms.base import Term
+from jella.problem.terms.base import Term, concrete_subclasses
 from jella.solve.relaxation import Basic, Relaxation
 from jella.solve.updates import Update
 

@@ -50,11 +50,6 @@ def fingerprints(views: Views) -> np.ndarray:
     return total
 
 
-def content_order(prints: np.ndarray) -> np.ndarray:
-    """Positions of the samples in the order of their fingerprints, (n,): the same order, however the samples came."""
-    return np.argsort(prints, kind="stable")
-
-
 def find_prints(prints: np.ndarray, among: np.ndarray) -> np.ndarray:
     """Position of each fingerprint among others, (m,); -1 where it is not among them.
 

@@ -116,7 +116,7 @@ class DAIMC(BaseJELLA):
     True
     """
 
-    _has_minimiser = False
+    has_minimiser = False
 
     def __init__(
         self,

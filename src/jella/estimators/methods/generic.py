@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from jella.estimators.framework import BaseJELLA
-from jella.numerics.registry import concrete_subclasses
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Loss, Term
+from jella.problem.terms.base import concrete_subclasses
 
 
 class JELLA(BaseJELLA):

@@ -191,7 +191,7 @@ class IMLBDR(BaseClusterer):
         return Problem(basis=() if free else (Orthonormal(),), embedding=(term,))
 
     @property
-    def _has_minimiser(self) -> bool:  # type: ignore[override]
+    def has_minimiser(self) -> bool:  # type: ignore[override]
         """Whether bases are constrained; with free bases the embedding would shrink without end."""
         return self.basis != "free"
 

@@ -113,7 +113,7 @@ class PVC(BaseJELLA):
     """
 
     _labels_from_unit_rows = True
-    _has_minimiser = False
+    has_minimiser = False
 
     def __init__(
         self,

@@ -104,7 +104,7 @@ class SparseBDR(BaseClusterer):
 
     _chooses_n_clusters = True
     _orders_samples = True
-    _has_minimiser = False  # stopping early is meant
+    has_minimiser = False  # stopping early is meant
 
     def __init__(
         self,

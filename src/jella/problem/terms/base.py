@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -186,3 +186,11 @@ def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
 def is_folded(term: Term) -> bool:
     """Whether the term enters its block only through the quadratic, so that updates do not see it."""
     return term.ridge > 0 or isinstance(term, Coupling) or term.linearises
+
+
+def concrete_subclasses(kind: Any) -> Iterator[Any]:
+    """Each subclass, at any depth, that can be instantiated."""
+    for sub in kind.__subclasses__():
+        if not getattr(sub, "__abstractmethods__", None):
+            yield sub
+        yield from concrete_subclasses(sub)

@@ -105,7 +105,7 @@ class BlockDiagonal(Coupling):
         old = state.affinity
         gram = B.T @ B
         M = xp.linalg.inv(gram + like(c * np.eye(B.shape[1]), B))
-        T = B - _times(old, B)
+        T = B - sparse_times(old, B)
         new, distance = self._affinity(B @ M, T, old, state.indicator)
         F, spread = self._eigenvectors(new, B, state.indicator)
         # ‖P − B_new‖² = ‖B_old − B_new‖² + 2⟨B_old − B_new, W M Tᵀ⟩ + ‖W M Tᵀ‖², the last from small matrices
@@ -150,7 +150,7 @@ class BlockDiagonal(Coupling):
         degree = row_sums(affinity, W) if stored else xp.sum(affinity, axis=1)
 
         def laplacian(V: Array) -> Array:
-            return degree[:, None] * V - _times(affinity, V)
+            return degree[:, None] * V - sparse_times(affinity, V)
 
         n = affinity.shape[0]
         k = min(self.n_blocks, n)
@@ -174,17 +174,13 @@ class SelfExpression:
     def matmul(self, X: Array) -> Array:
         """Product with a block (n, r)."""
         B, W, M, T = self.state.previous, self.state.W, self.state.M, self.state.T
-        Y, small = _times(B, X), M.T @ (W.T @ X)
+        Y, small = sparse_times(B, X), M.T @ (W.T @ X)
         for rows in cache_blocks(Y):
             Y[rows, :] = X[rows, :] - Y[rows, :] - T[rows, :] @ small
-        Z, small = _times(B, Y), M @ (T.T @ Y)
+        Z, small = sparse_times(B, Y), M @ (T.T @ Y)
         for rows in cache_blocks(Z):
             Z[rows, :] = self.alpha * (Y[rows, :] - Z[rows, :] - W[rows, :] @ small)
         return Z
-
-
-def _times(affinity: Array, X: Array) -> Array:
-    return sparse_times(affinity, X) if is_sparse(affinity) else affinity @ X
 
 
 def _distances(F: Array, G: Array) -> Array:
