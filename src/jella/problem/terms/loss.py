@@ -26,9 +26,6 @@ class Loss(Part, ABC):
     #: whether single entries may be missing, or whole samples of a view only
     allows_entries: ClassVar[bool] = True
 
-    #: factor of the squared residuals
-    weight: float = 1.0
-
     @abstractmethod
     def totals(self, residuals: Sequence[Residual]) -> np.ndarray:
         """Sum over the samples per view, (V,), from its residual."""
@@ -36,6 +33,11 @@ class Loss(Part, ABC):
     @abstractmethod
     def value(self, totals: np.ndarray, state: Any = None) -> float:
         """Value, from the totals of all samples."""
+
+    @property
+    def weight(self) -> float:
+        """Factor of the squared residuals."""
+        return 1.0
 
     def refresh(self, totals: np.ndarray, state: Any) -> Any:
         """State with the loss's own variables minimised for these totals."""
@@ -76,7 +78,12 @@ class Squared(Loss):
     """
 
     def __init__(self, scale: float = 1.0) -> None:
-        self.scale = self.weight = positive(scale, "Squared scale")
+        self.scale = positive(scale, "Squared scale")
+
+    @property
+    def weight(self) -> float:
+        """The scale."""
+        return self.scale
 
     def totals(self, residuals: Sequence[Residual]) -> np.ndarray:
         """Squared residuals over the observed entries of each view."""

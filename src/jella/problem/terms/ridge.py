@@ -28,7 +28,12 @@ class Ridge(Proximable):
     elementwise = True
 
     def __init__(self, weight: float = 1.0) -> None:
-        self.weight = self.ridge = positive(weight, "Ridge weight")
+        self.weight = positive(weight, "Ridge weight")
+
+    @property
+    def ridge(self) -> float:  # type: ignore[override]
+        """The weight."""
+        return self.weight
 
     def value(self, B: Array, state: Any = None) -> float:
         """Weighted squared norm."""

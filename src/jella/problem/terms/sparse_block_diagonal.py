@@ -150,8 +150,13 @@ class SparseBlockDiagonal(BlockDiagonal):
         eigen_steps: int = 3,
     ) -> None:
         super().__init__(n_blocks, alpha, beta, gamma=gamma, eigen_tol=eigen_tol, eigen_steps=eigen_steps)
-        self.support, self.pull = support, self.alpha
+        self.support = support
         self._moved: tuple[Any, Support] | None = None
+
+    @property
+    def pull(self) -> float:  # type: ignore[override]
+        """The weight of the self-expression."""
+        return self.alpha
 
     def take(self, rows: np.ndarray) -> SparseBlockDiagonal:
         """The term with the samples in another order."""
