@@ -336,6 +336,9 @@ def test_known_classes_of_some_samples_work_in_chunks_too():
     whole, chunked = (jella.IMCL(3, max_iter=10, tol=0.0, random_state=0).fit(data, y) for data in (X, lazy(X)))
     np.testing.assert_allclose(chunked.objective_, whole.objective_, rtol=1e-8)
     np.testing.assert_allclose(np.asarray(chunked.embedding_), whole.embedding_, atol=1e-7)
+    # samples that the fit relates to each other are recognised, though they came in chunks
+    np.testing.assert_array_equal(np.asarray(chunked.transform(lazy(X))), np.asarray(chunked.embedding_))
+    np.testing.assert_array_equal(np.asarray(chunked.predict(lazy(X))), np.asarray(chunked.labels_))
 
 
 def test_terms_that_are_not_solved_sample_by_sample_are_refused():

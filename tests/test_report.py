@@ -388,6 +388,8 @@ def test_refusals_say_what_to_do(tmp_path, monkeypatch):
         write_report(tmp_path / "none" / "r.html", model, views)
     frames = [pd.DataFrame(view) for view in views]
     framed = make(jella.MVLIV, n_clusters=3, max_iter=2, tol=0.0).fit(frames)
+    with pytest.raises(ValueError, match="with their values and in their order, got others; pass the X"):
+        ReportData.of(model, [view[::-1] for view in views])
     with pytest.raises(ValueError, match="in their order, got other names"):
         ReportData.of(framed, [frame.iloc[::-1] for frame in frames])
     with pytest.raises(ValueError, match="names of the samples as index"):

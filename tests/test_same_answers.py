@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import dask
 import dask.array as da
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import jella
 from jella.estimators.catalogue import estimators
+from jella.graphs.neighbours import nearest
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import read_views
 from jella.views.fingerprints import find_prints, fingerprints
@@ -125,6 +128,24 @@ def test_values_are_expected_alike_for_samples_of_the_fit_and_new_ones(kind):
     expected = readout.in_units(read, readout.expect(W))
     for v, (X, completed) in enumerate(zip(views, model.complete(views), strict=True)):
         np.testing.assert_array_equal(completed, np.where(np.isnan(X), expected(v, None), X))
+
+
+def test_labels_need_a_fit_with_clusters():
+    views = holed(jella.MVLIV)
+    model = jella.MVLIV(n_components=3, random_state=0).fit(views).set_params(n_clusters=3)
+    with pytest.raises(ValueError, match="fitted with a number of clusters, got one without clusters; set n_clusters"):
+        model.predict(views)
+
+
+def test_a_method_of_ones_own_may_declare_neighbours():
+    class Near(jella.MVLIV):
+        def declare(self, data):
+            return replace(super().declare(data), neighbours=nearest(data.views, 5)[1])
+
+    views = holed(jella.MVLIV)
+    model = Near(n_clusters=3, n_components=3, random_state=0).fit(views)
+    np.testing.assert_array_equal(model.transform(views), model.embedding_)
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
 
 
 # the order of the samples

@@ -58,8 +58,8 @@ class Prepared:
     prints: np.ndarray | None = None
 
     def fit_samples(self, W: Array) -> FitSamples | None:
-        """The samples with their embedding (m, r), for the model to recognise them; None where they are in chunks."""
-        if not isinstance(self.used, Views):
+        """The samples with their embedding (m, r), for the model to recognise them; None if it is in chunks."""
+        if not is_array_api_obj(W):
             return None  # they may be too many, and the last step of the fit embeds them as it embeds new samples
         return FitSamples(self.used.gather(fingerprints), self.rows, W, W)
 
@@ -141,7 +141,10 @@ class BaseMultiView(BaseEstimator):
         return Scaling.learn(views, self.scale, self.view_weights)
 
     def _remember(self, X: Any, prepared: Prepared) -> None:
-        """Set what later calls need to know about the views of the fit."""
+        """Set what later calls need to know about the views of the fit; forget the clusters of an earlier fit."""
+        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_"):
+            if name in vars(self):
+                delattr(self, name)
         views = prepared.views
         self.schema_ = Schema.of(views, X)
         self.scaling_ = prepared.scaling
@@ -313,12 +316,13 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         W : array (m, r)
             The embedding of the samples of the fit; in chunks if they are.
         """
-        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_"):
-            if name in vars(self):
-                delattr(self, name)
         if self.n_clusters is not None or self.capabilities.chooses_n_clusters:
             clusters, labels = self._find_clusters(readout, W, prepared)
-            known = None if readout.known is None else replace(readout.known, labels=to_numpy(labels))
+            known = (
+                None
+                if readout.known is None
+                else replace(readout.known, labels=to_numpy(prepared.scaled.whole(labels)))
+            )
             readout = replace(readout, clusters=clusters, known=known)
             self.labels_ = prepared.views.place(labels, prepared.rows)
             for name, value in ({} if clusters is None else clusters.attributes()).items():

@@ -30,6 +30,7 @@ from jella.solve.solver import Result, solve
 from jella.solve.start import make_start
 from jella.views import AnyViews, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative
+from jella.views.fingerprints import fingerprints
 
 
 class BaseJELLA(LabelsMixin, BaseEmbedding):
@@ -144,11 +145,9 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         )
         if problem.neighbours is None:
             return replace(readout, known=prepared.fit_samples(W))
-        assert prepared.prints is not None
+        prints = prepared.used.gather(fingerprints) if prepared.prints is None else prepared.prints
         pull = sum(term.ridge + term.pull for term in problem.embedding)
-        return NeighbourReadout.of(
-            readout, prepared.scaled, problem.neighbours, pull, prepared.prints, prepared.rows, W
-        )
+        return NeighbourReadout.of(readout, prepared.scaled, problem.neighbours, pull, prints, prepared.rows, W)
 
     def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
         blocks, back = result.blocks, np.argsort(prepared.rows)

@@ -159,7 +159,11 @@ class Readout(ABC):
 
     def _assign(self, views: AnyViews) -> np.ndarray:
         clusters, known = self.clusters, self.known
-        assert clusters is not None
+        if clusters is None:
+            raise ValueError(
+                f"expected a {self.method} that was fitted with a number of clusters, got one without clusters; set "
+                "n_clusters and fit it again"
+            )
         return self._answer(
             views, None if known is None else known.labels, lambda new: clusters.assign(to_numpy(self.solve(new))), -1
         )

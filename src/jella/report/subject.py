@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from jella.estimators.base import BaseMultiView
 from jella.numerics.arrays import to_numpy
 from jella.views import View, Views
+from jella.views.fingerprints import fingerprints
 
 
 @dataclass(frozen=True)
@@ -128,4 +129,10 @@ def _check_same_samples(model: Any, views: Views, rows: Any) -> None:
         raise ValueError(
             "expected the samples that the model was fitted on, in their order, got other names; pass the X that was "
             "given to fit"
+        )
+    known = getattr(getattr(model, "readout_", None), "known", None)
+    if known is not None and not np.array_equal(fingerprints(views)[known.places], known.prints):
+        raise ValueError(
+            "expected the samples that the model was fitted on, with their values and in their order, got others; pass "
+            "the X that was given to fit"
         )
