@@ -329,8 +329,10 @@ class ChunkedViews:
             return rows
         return ByChunk.cut(rows if self.order is None else rows[np.argsort(self.order)], self.lengths)
 
-    def whole(self, rows: ByChunk) -> np.ndarray:
-        """The opposite of `cut`: the array in the client's memory, in the order of the samples."""
+    def whole(self, rows: Any) -> np.ndarray:
+        """The opposite of `cut`: the array in memory, in the order of the samples."""
+        if not isinstance(rows, ByChunk):
+            return rows
         return rows.whole() if self.order is None else rows.whole()[self.order]
 
     def as_given(self, rows: Any) -> Any:
