@@ -41,7 +41,7 @@ from threadpoolctl import threadpool_limits
 import jella
 from jella.terms import L1, L21, Alignment, BlockDiagonal, Box, LearnedGraph, Linf1, NonNegative, Orthonormal, Ridge
 
-#: changes made on purpose: pattern of keys (fnmatch) -> reason; they are listed apart and do not count as failures
+#: intended changes since revision 159f028: pattern of keys (fnmatch) -> reason; listed separately, they are no failures
 EXPECTED: dict[str, str] = {
     "SparseBDR* * *": "samples are taken in an order of their contents, so that their order does not matter",
     "cluster * *": "as SparseBDR",
