@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import jella
 from jella.estimators.catalogue import estimators
+from jella.graphs.lending import lent_embedding
 from jella.graphs.neighbours import nearest
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import read_views
@@ -212,6 +213,20 @@ def test_a_warm_start_follows_the_order_of_the_fit():
     model = jella.SparseBDR(3, max_iter=3, warm_start=True, random_state=0).fit(views)
     first = model.objective_[-1]
     assert model.fit(views).objective_[0] <= first * (1 + 1e-9)
+    for X in views:
+        X[[3, 50]] = np.nan  # positions of samples and of rows of the embedding differ now
+    model = jella.SparseBDR(3, max_iter=3, warm_start=True, on_empty="drop", random_state=0).fit(views)
+    first = model.objective_[-1]
+    assert model.fit(views).objective_[0] <= first * (1 + 1e-9)
+
+
+def test_donors_of_the_embedding_that_users_see_give_in_turn():
+    views = holed(jella.SparseBDR, n=90)
+    readout = jella.SparseBDR(3, random_state=0).fit(views).readout_
+    donors = np.concatenate([nearest(readout.samples, 10)[1], readout.near], axis=1)
+    given = readout.samples, readout.samples, readout.known.own, donors, readout.bases
+    np.testing.assert_array_equal(readout.known.shown, lent_embedding(*given, in_turn=True))
+    assert not np.array_equal(readout.known.shown, lent_embedding(*given))
 
 
 # fingerprints
