@@ -220,6 +220,14 @@ def test_a_warm_start_follows_the_order_of_the_fit():
     assert model.fit(views).objective_[0] <= first * (1 + 1e-9)
 
 
+def test_clusters_are_numbered_by_size():
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2], [20, 60, 35])
+    views = [8.0 * rng.normal(size=(3, d))[groups] + rng.normal(size=(115, d)) for d in (7, 5)]
+    sizes = np.bincount(jella.SparseBDR(3, random_state=0).fit(views).labels_)
+    assert sizes.tolist() == [60, 35, 20]
+
+
 def test_donors_of_the_embedding_that_users_see_give_in_turn():
     views = holed(jella.SparseBDR, n=90)
     readout = jella.SparseBDR(3, random_state=0).fit(views).readout_
