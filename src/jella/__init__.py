@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jella.estimators.methods.pvc import PVC
     from jella.estimators.methods.sparse_bdr import SparseBDR
     from jella.io.mudata import write_mudata
+    from jella.numerics.limits import get_limits, set_limits
     from jella.oneshot import cluster, complete
     from jella.problem.model import Problem
     from jella.solve.relaxation import SOR, Basic, LMaFitSOR
@@ -42,6 +43,8 @@ _HOME = {
     "RAMC": "jella.estimators.consensus",
     "RPCA": "jella.estimators.completion",
     "RRMC": "jella.estimators.completion",
+    "get_limits": "jella.numerics.limits",
+    "set_limits": "jella.numerics.limits",
     "cluster": "jella.oneshot",
     "complete": "jella.oneshot",
     "Problem": "jella.problem.model",
@@ -86,11 +89,13 @@ __all__ = [
     "complete",
     "datasets",
     "experiments",
+    "get_limits",
     "io",
     "load",
     "metrics",
     "model_selection",
     "report",
+    "set_limits",
     "terms",
     "write_mudata",
 ]
