@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from jella.cli.data import data_arguments, read_data
-from jella.numerics.words import aligned, counted, percent
+from jella.numerics.limits import as_size, available_memory
+from jella.numerics.words import aligned, as_time, counted, percent
 
 HELP = "views, sizes, what is missing, and which methods can run"
 SHOWN_PATTERNS = 8
@@ -35,6 +37,8 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         "patterns": _patterns(views),
         "classes": None if dataset.labels is None else _classes(dataset.labels),
         "methods": {m.command_name: m.obstacle(views) for m in methods().values()},
+        "needs": {m.command_name: asdict(m.needs(views)) for m in methods().values()},
+        "memory_available": available_memory(),
         "notes": list(dataset.notes),
     }
     return _text(record), record
@@ -92,12 +96,23 @@ def _text(record: dict[str, Any]) -> str:
         shown = ", ".join(f"{name} {count}" for name, count in list(record["classes"].items())[:10])
         more = f" and {len(record['classes']) - 10} more" if len(record["classes"]) > 10 else ""
         lines += ["", f"labels: {len(record['classes'])} classes ({shown}{more}); used only to score"]
-    can = [name for name, why in record["methods"].items() if why is None]
-    lines += ["", "can run: " + ", ".join(can)]
+    lines += ["", *_needs_lines(record)]
     lines += [f"cannot: {name} ({why})" for name, why in record["methods"].items() if why is not None]
     if record["notes"]:
         lines += ["", *(f"note: {note}" for note in record["notes"])]
     return "\n".join(lines)
+
+
+def _needs_lines(record: dict[str, Any]) -> list[str]:
+    """What each method that can run needs, by estimate."""
+    rows = [("can run", "memory", "time of a core")]
+    for name, why in record["methods"].items():
+        if why is None:
+            needs = record["needs"][name]
+            rows.append((name, as_size(needs["memory"]), f"at most {as_time(needs['seconds'])}"))
+    room = record["memory_available"]
+    left = "" if room is None else f"; {as_size(room)} of memory are available"
+    return [*aligned(rows, "<>>"), f"memory besides the data, and time, by estimate{left}"]
 
 
 def _pattern_lines(patterns: list[dict[str, Any]]) -> list[str]:

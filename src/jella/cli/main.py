@@ -14,6 +14,7 @@ from typing import Any
 from jella._version import __version__
 from jella.cli import cluster, compare, complete, info, methods, report, reproduce, transform
 from jella.cli.config import apply_config
+from jella.cli.limits import chosen_limits, limit_arguments
 from jella.cli.words import one_sentence
 
 #: each command is a module with HELP, arguments(parser) and run(options) -> (text, machine-readable record)
@@ -57,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    text, record = COMMANDS[options.command].run(options)
+    with chosen_limits(options):
+        text, record = COMMANDS[options.command].run(options)
     if options.json:
         print(json.dumps(record, indent=2))
     elif text and not options.quiet:
@@ -83,6 +85,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.arguments(made[name])
+        limit_arguments(made[name])
         _shared(made[name])
     return parser, made
 

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
                 "completes": method.completes,
                 "new_samples": method.embeds_new,
                 "dask": method.can.not_in_chunks is None,
-                "holds_pairs": method.can.pairs,
+                "holds_pairs": method.can.pairs > 0,
             }
         )
     lines = aligned(rows, "<<<<<<<<")

@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jella.estimators.capabilities import Capabilities
+from jella.estimators.needs import Needs, check_needs
 from jella.numerics.arrays import Array, to_numpy
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters
@@ -90,6 +91,10 @@ class BaseMultiView(BaseEstimator):
         """What the method accepts and keeps in memory."""
 
     @abstractmethod
+    def _needs(self, views: Views) -> Needs:
+        """What a fit to these views needs, by estimate."""
+
+    @abstractmethod
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         """Fit the views that were read from X."""
 
@@ -113,6 +118,27 @@ class BaseMultiView(BaseEstimator):
         self._fit_views(self._read(X, observed, reset=True), X, y)
         return self
 
+    def needs(self, X: Any, observed: Any = None) -> Needs:
+        """The memory and time that a fit to X needs, by estimate; a fit refuses what the limits do not allow.
+
+        Parameters
+        ----------
+        X, observed : as in fit
+            Samples in memory.
+
+        Returns
+        -------
+        Needs
+            With the attributes memory (bytes besides the data) and seconds (of one core, at most).
+
+        Examples
+        --------
+        >>> import numpy as np, jella
+        >>> print(jella.IMG(n_clusters=3).needs(np.ones((1000, 20))))  # doctest: +ELLIPSIS
+        about ... MiB of memory, at most ... s
+        """
+        return self._needs(X if isinstance(X, Views) else read_views(X, observed))
+
     def read(self, X: Any, observed: Any = None) -> AnyViews:
         """The views of X, with the names and columns of the fit in their order."""
         check_is_fitted(self)
@@ -130,6 +156,8 @@ class BaseMultiView(BaseEstimator):
                 raise ValueError(
                     f"n_clusters={self.n_clusters} is more than the {used.n_samples} samples; choose fewer clusters"
                 )
+        if isinstance(used, Views):
+            check_needs(type(self).__name__, self._needs(used), used)
         if self._orders_samples:
             prints = used.gather(fingerprints)
             order = np.argsort(prints, kind="stable")

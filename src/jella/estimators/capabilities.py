@@ -23,8 +23,8 @@ class Capabilities:
         What may be missing: views and single entries, whole views only, or nothing.
     signed : bool
         Whether it accepts negative values.
-    pairs : bool
-        Whether it keeps n × n matrices in memory.
+    pairs : int
+        Number of n × n arrays that it holds in memory.
     not_in_chunks : str or None
         Why it cannot fit samples in chunks (Dask), in words; None if it can.
     chooses_n_clusters : bool
@@ -35,7 +35,7 @@ class Capabilities:
 
     missing: str = "entries"
     signed: bool = True
-    pairs: bool = False
+    pairs: int = 0
     not_in_chunks: str | None = "relates samples to each other"
     chooses_n_clusters: bool = False
     memory: str = "n·r"
@@ -43,7 +43,7 @@ class Capabilities:
     @classmethod
     def of(cls, problem: Problem, chooses_n_clusters: bool = False) -> Capabilities:
         """What a declared problem takes and holds."""
-        pairs = any(term.pairs for term in problem.embedding)
+        pairs = sum(term.pairs for term in problem.embedding)
         return cls(
             missing="entries" if problem.loss.allows_entries else "views",
             signed=not problem.needs_nonnegative_data,

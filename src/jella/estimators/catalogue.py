@@ -13,6 +13,7 @@ from jella.estimators import completion, consensus
 from jella.estimators.base import BaseMultiView
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.methods import daimc, generic, imcl, img, imlbdr, irmkmc, mvliv, pvc, sparse_bdr
+from jella.estimators.needs import Needs, shortfall
 from jella.numerics.arrays import to_numpy
 from jella.views import Views
 
@@ -32,9 +33,6 @@ _ALL: tuple[type[BaseMultiView], ...] = (
     completion.RRMC,
     generic.JELLA,
 )
-
-#: number of samples above which n × n matrices of double precision are too large for most machines
-MANY = 20_000
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,12 @@ class Method:
             negative = [view.name for view in views if _has_negative(view.X)]
             if negative:
                 return f"negative values in view {negative[0]!r}"
-        if self.can.pairs and views.n_samples > MANY:
-            return f"it holds n × n matrices, and n is {views.n_samples:,}"
-        return None
+        lacking = shortfall(self.needs(views), views)
+        return None if lacking is None else f"it needs {lacking.need.rstrip(',')}, with {lacking.got}"
+
+    def needs(self, views: Views) -> Needs:
+        """What a fit with its defaults needs, by estimate."""
+        return self.kind().needs(views)
 
 
 def estimators() -> dict[str, type[BaseMultiView]]:

@@ -16,6 +16,7 @@ from sklearn.utils import check_scalar
 
 from jella.estimators.base import BaseEmbedding, LabelsMixin, Prepared, generator
 from jella.estimators.capabilities import Capabilities, probe
+from jella.estimators.needs import Needs, Size, by_sweeps
 from jella.numerics.arrays import take_rows
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem import Blocks, Problem
@@ -28,7 +29,7 @@ from jella.solve.relaxation import SOR, Basic, Relaxation
 from jella.solve.samples import SamplesLostError
 from jella.solve.solver import Result, solve
 from jella.solve.start import make_start
-from jella.views import AnyViews, collect
+from jella.views import AnyViews, Views, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative
 from jella.views.fingerprints import fingerprints
 
@@ -57,7 +58,16 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         """What the method accepts and keeps in memory, from its declaration."""
         return Capabilities.of(self.declare(probe()), self._chooses_n_clusters)
 
+    def _needs(self, views: Views) -> Needs:
+        can = self.capabilities  # its declaration checks the parameters
+        starts = self.n_init if isinstance(self.init, str) and self.init == "random" else 1
+        size, neighbours = Size.of(views, self._rank(views)), getattr(self, "n_neighbors", 0)
+        return by_sweeps(size, starts * self.max_iter, pairs=can.pairs, neighbours=neighbours)
+
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
+        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        check_scalar(self.n_init, "n_init", Integral, min_val=1)
+        check_scalar(self.tol, "tol", Real, min_val=0)
         prepared, name = self._prepare(views), type(self).__name__
         problem = self.declare(Data(prepared.scaled, y, prepared.rows, views.n_samples))
         if problem.needs_nonnegative_data:
@@ -73,9 +83,6 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
 
     def _solve(self, prepared: Prepared, problem: Problem) -> Result:
         """The best result of one start, or of several random ones."""
-        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-        check_scalar(self.n_init, "n_init", Integral, min_val=1)
-        check_scalar(self.tol, "tol", Real, min_val=0)
         rules = {"basic": Basic, "sor": SOR}
         if not isinstance(self.solver, Relaxation) and self.solver not in rules:
             raise ValueError(f"solver must be 'basic', 'sor' or a relaxation rule, got {self.solver!r}")

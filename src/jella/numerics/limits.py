@@ -1,4 +1,4 @@
-"""Limits that keep a computation from harming the machine: memory of a fit, and what a file may unpack to."""
+"""Limits that keep a computation from harming the machine: memory and time of a fit, what a file may unpack to."""
 
 from __future__ import annotations
 
@@ -30,10 +30,13 @@ class Limits:
     unpacked : int or None
         Bytes that the numbers of a file may need in memory, even if the file is small; larger files may need up to 100
         times their size. None: no limit.
+    seconds : float or None
+        Seconds of one core that a fit may need, by estimate. None: no limit.
     """
 
     memory: int | str | None = "available"
     unpacked: int | None = 2**28
+    seconds: float | None = 86_400.0
 
 
 _current = Limits()
@@ -44,7 +47,7 @@ def get_limits() -> Limits:
     return _current
 
 
-def set_limits(*, memory: Any = ..., unpacked: Any = ...) -> None:
+def set_limits(*, memory: Any = ..., unpacked: Any = ..., seconds: Any = ...) -> None:
     """Change the limits of this process; a limit that is not named stays as it is.
 
     Parameters
@@ -55,6 +58,9 @@ def set_limits(*, memory: Any = ..., unpacked: Any = ...) -> None:
     unpacked : int, str or None
         Memory that the numbers of a file may need, even if the file is small (default 256 MiB): a file that declares
         more, and more than 100 times its own size, is refused. None for no limit.
+    seconds : float, str or None
+        Time of one core that a fit may need, by estimate: seconds, a text such as '36 h' (the default is a day), or
+        None for no limit.
 
     Examples
     --------
@@ -69,6 +75,8 @@ def set_limits(*, memory: Any = ..., unpacked: Any = ...) -> None:
         _current = replace(_current, memory=memory if memory == "available" else as_bytes(memory))
     if unpacked is not ...:
         _current = replace(_current, unpacked=as_bytes(unpacked))
+    if seconds is not ...:
+        _current = replace(_current, seconds=as_seconds(seconds))
 
 
 @contextmanager
@@ -97,6 +105,23 @@ def as_bytes(size: int | str | None) -> int | None:
     elif size > 0:
         return int(size)
     raise ValueError(f"expected a size in bytes such as '4 GiB', or none for no limit, got {size!r}; correct it")
+
+
+def as_seconds(time: float | str | None) -> float | None:
+    """A time in seconds.
+
+    >>> as_seconds("1.5 h"), as_seconds("10 min"), as_seconds(30), as_seconds("none")
+    (5400.0, 600.0, 30.0, None)
+    """
+    if time is None or time == "none":
+        return None
+    if isinstance(time, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(s|min|h|d|)\s*", time)
+        if found:
+            return float(found[1]) * {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86_400}[found[2]]
+    elif time > 0:
+        return float(time)
+    raise ValueError(f"expected a time such as '36 h' or '90 min', or none for no limit, got {time!r}; correct it")
 
 
 def as_size(n_bytes: float) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from jella.estimators.base import BaseEmbedding, Prepared
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule, Separation, separate
+from jella.estimators.needs import Needs, Size, by_dense_rounds
 from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array, namespace, row_blocks, to_numpy
 from jella.readout.base import Readout
@@ -56,6 +57,8 @@ class CompletionReadout(Readout):
 class BaseCompletion(RoundsMixin, BaseEmbedding):
     """A low-rank matrix fitted to all views together; a method adds parameters, its formulation and its readout."""
 
+    #: rounds after which penalties have grown so far that fits have ended
+    _usual_rounds: int
     # no labels: shared checks read the number of clusters
     n_clusters = None
 
@@ -71,6 +74,13 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
     def capabilities(self) -> Capabilities:
         """Views and entries may be missing; all samples are fitted together."""
         return Capabilities(memory="n·d")
+
+    def _needs(self, views: Views) -> Needs:
+        return by_dense_rounds(Size.of(views, 0), min(self.max_iter, self._usual_rounds), self._rank_of_rounds(views))
+
+    def _rank_of_rounds(self, views: Views) -> int:
+        """The rank of the factors that a round computes."""
+        return self._rank(views)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         self._check_parameters()

@@ -149,6 +149,8 @@ class RPCA(BaseCompletion):
     (60, 2)
     """
 
+    _usual_rounds = 60
+
     def __init__(
         self,
         alpha: float | None = None,
@@ -173,6 +175,9 @@ class RPCA(BaseCompletion):
             check_scalar(self.alpha, "alpha", Real, min_val=0, include_boundaries="neither")
         self.alpha_ = D.shape[1] ** -0.5 if self.alpha is None else float(self.alpha)
         return robust_pca(D, self.alpha_)
+
+    def _rank_of_rounds(self, views: Views) -> int:
+        return min(views.n_samples, views.n_features)
 
     def _make_readout(self, *shared: Any) -> RPCAReadout:
         readout = RPCAReadout(*shared)

@@ -142,6 +142,8 @@ class RRMC(BaseCompletion):
     True
     """
 
+    _usual_rounds = 400
+
     def __init__(
         self,
         n_components: int | None = None,

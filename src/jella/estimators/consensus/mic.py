@@ -12,9 +12,10 @@ from jella.estimators.consensus.filled import Filled
 from jella.estimators.consensus.mic_embed import MICReadout, embed_views
 from jella.estimators.consensus.mic_start import chained_start, given_start
 from jella.estimators.consensus.mic_steps import consensus, objective, refine
+from jella.estimators.needs import Needs, Size, by_sweeps
 from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array
-from jella.views import AnyViews, collect
+from jella.views import AnyViews, Views, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative
 
 
@@ -139,6 +140,9 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
     def capabilities(self) -> Capabilities:
         """Whole views may be missing; no entry may be negative."""
         return Capabilities(missing="views", signed=False)
+
+    def _needs(self, views: Views) -> Needs:
+        return by_sweeps(Size.of(views, self._rank(views)), self.max_iter * self.n_steps, pairs=0, neighbours=0)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         self._check_parameters()

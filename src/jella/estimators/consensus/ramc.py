@@ -13,10 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from jella.estimators.base import BaseMultiView, Prepared
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.consensus.graph_fit import Cut, connected_enough, fit_graph
+from jella.estimators.needs import Needs, Size, by_graphs
 from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
-from jella.views import AnyViews
+from jella.views import AnyViews, Views
 
 #: number of clusters where none is given, as in scikit-learn
 DEFAULT_CLUSTERS = 8
@@ -122,6 +123,9 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
     def capabilities(self) -> Capabilities:
         """Nothing may be missing."""
         return Capabilities(missing="nothing", memory="n·neighbours·views")
+
+    def _needs(self, views: Views) -> Needs:
+        return by_graphs(Size.of(views, 0), self.max_iter, min(self.n_neighbors, views.n_samples))
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         self._check_parameters()

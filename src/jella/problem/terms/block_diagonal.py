@@ -75,7 +75,7 @@ class BlockDiagonal(Coupling):
        Pattern Analysis and Machine Intelligence 41 (2019).
     """
 
-    pairs = True
+    pairs = 5
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ class LearnedGraph(Coupling):
        high dimensions. ICML 2008.
     """
 
-    pairs = True
+    pairs = 9
 
     def __init__(self, beta: float = 1.0, gamma: float = 100.0) -> None:
         self.beta, self.gamma = positive(beta, "LearnedGraph beta"), positive(gamma, "LearnedGraph gamma")
