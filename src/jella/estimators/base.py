@@ -135,7 +135,7 @@ class BaseMultiView(BaseEstimator):
         --------
         >>> import numpy as np, jella
         >>> print(jella.IMG(n_clusters=3).needs(np.ones((1000, 20))))  # doctest: +ELLIPSIS
-        about ... MiB of memory, at most ... s
+        about ... MiB of memory, up to about ...
         """
         return self._needs(X if isinstance(X, Views) else read_views(X, observed))
 

@@ -14,6 +14,8 @@ from jella.views import Views
 
 #: operations and bytes per second of one usual core: products with the data, large products, reading memory
 FLOPS, LARGE, BYTES = 5e9, 2e10, 8e9
+#: seconds of a sweep or round of a method on very small data
+OVERHEAD = 0.02
 #: samples that a search for neighbours compares each sample with, at most
 CANDIDATES = 6000
 #: bytes of the blocks in which a search for neighbours works
@@ -60,14 +62,14 @@ class Needs:
     memory : float
         Bytes besides the data.
     seconds : float
-        Seconds of one usual core, if the fit takes all the sweeps or rounds that it may take.
+        Seconds of one usual core, roughly, if the fit takes all the sweeps or rounds that it may take.
     """
 
     memory: float
     seconds: float
 
     def __str__(self) -> str:
-        return f"about {as_size(self.memory)} of memory, at most {as_time(self.seconds)}"
+        return f"about {as_size(self.memory)} of memory, up to about {as_time(self.seconds)}"
 
 
 def by_sweeps(size: Size, sweeps: int, *, pairs: int, neighbours: int) -> Needs:
@@ -75,13 +77,13 @@ def by_sweeps(size: Size, sweeps: int, *, pairs: int, neighbours: int) -> Needs:
     n, r, w = size.samples, size.rank, size.width
     copies = 6.0 if size.entries else 3.0
     memory = w * (copies * size.stored + 30 * n * r + pairs * n * n)
-    sweep = (6 * size.stored * r + 40 * n * r * r) / FLOPS + w * 5 * size.stored / BYTES
+    sweep = OVERHEAD + (6 * size.stored * r + 100 * n * r * r) / FLOPS + w * 5 * size.stored / BYTES
     sweep += pairs * n * n * (10 * w / BYTES + 10 * r / FLOPS)
     once = 0.0
     if neighbours:
         memory += w * ((7.0 if size.entries else 4.0) * size.stored + 60 * n * neighbours) + min(BLOCKS, 80 * n * n)
         sweep += 600 * n * r * r / FLOPS
-        once = 16 * n * min(n, CANDIDATES) * size.features / LARGE
+        once = 40 * n * min(n, CANDIDATES) * size.features / LARGE
     return Needs(memory, once + sweeps * sweep)
 
 
@@ -95,7 +97,7 @@ def by_graphs(size: Size, rounds: int, neighbours: int) -> Needs:
     """The needs of a method that compares all samples in each view and keeps a graph per view."""
     n, edges = size.samples, size.samples * neighbours * size.views
     memory = size.width * 2 * size.stored + 8 * 25 * edges
-    return Needs(memory, 4 * n * n * size.features / LARGE + rounds * 240 * edges / FLOPS)
+    return Needs(memory, 8 * n * n * size.features / LARGE + rounds * (OVERHEAD + 240 * edges / FLOPS))
 
 
 def check_needs(name: str, needs: Needs, views: Views) -> None:
