@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from functools import cache, partial
 from pathlib import Path
@@ -18,11 +17,12 @@ METHODS = ("MVLIV", "SparseBDR", "PVC", "IMG", "DAIMC")
 
 
 def attacks(count: int = 500) -> list[Attack]:
-    """Changed models of several methods in turn."""
-    return [
-        Attack("models", METHODS[n % len(METHODS)], f"{METHODS[n % len(METHODS)]}-{n}", partial(_strike, n))
-        for n in range(count)
-    ]
+    """Models of several methods in turn: three of four changed by a forger, whose digest fits, the others damaged."""
+    made = []
+    for n in range(count + count // 3):
+        method, how = METHODS[n % len(METHODS)], "damaged" if n % 4 == 3 else "forged"
+        made.append(Attack("models", f"{method}, {how}", f"{method} {how} {n}", partial(_strike, n, method, how)))
+    return made
 
 
 @cache
@@ -54,9 +54,9 @@ def _fit(data: Path, place: Path) -> int:
     return 0
 
 
-def _tampered(path: Path, seed: int) -> bytes:
+def _tampered(path: Path, seed: int, how: str) -> bytes:
     """The changed content of a model file."""
-    if importlib.util.find_spec("campaign.tampered") is not None:
+    if how == "forged":
         from campaign.tampered import tampered
 
         return tampered(path, seed)
@@ -64,27 +64,33 @@ def _tampered(path: Path, seed: int) -> bytes:
     return damage(content, [content[::-1]], np.random.default_rng((SEED, seed)))[1]
 
 
-def _strike(number: int, root: Path) -> Finding:
+def _strike(number: int, method: str, how: str, root: Path) -> Finding:
     place = sandbox.make_place(root)
     put(originals(root.parent) / "folder" / "data", place)
-    model = saved(root.parent) / f"{METHODS[number % len(METHODS)]}.jella"
-    made = sandbox.fork(lambda: _write(place / "model.jella", model, number), root)
+    model = saved(root.parent) / f"{method}.jella"
+    made = sandbox.fork(lambda: _write(place / "model.jella", model, number, how), root)
     if made.code != 0:
         return made.finding("harness", "not made")
     before = sandbox.snapshot(root)
     run = sandbox.fork(_transform, root)
     changed = sandbox.changes(before, sandbox.snapshot(root), [str(sandbox.WORK / "out")])
-    verdict = sandbox.verdict(run, changed)
+    verdict, state = sandbox.verdict(run, changed), {0: "done", 2: "refused"}.get(run.code, "")
     if verdict == "ok" and run.code == 2 and (place / "out").exists():
         verdict = "mixture"
-    if verdict != "ok" or importlib.util.find_spec("campaign.tampered") is None:
-        return run.finding(verdict, {0: "done", 2: "refused"}.get(run.code, ""))
+    if verdict != "ok":
+        return run.finding(verdict, state)
+    if how == "damaged":
+        same = (place / "model.jella").read_bytes() == model.read_bytes()
+        return run.finding("ok" if run.code == 2 or same else "not noticed", state)
     judged = sandbox.fork(_outcome, root)
-    return judged.finding(sandbox.verdict(judged), judged.out.decode(errors="replace").strip()[:60])
+    what, _, why = judged.out.decode(errors="replace").strip().partition(":")
+    verdict = sandbox.verdict(judged)
+    found = judged.finding(what if verdict == "ok" and why else verdict, f"{state}, library {what}")
+    return Finding(found.verdict, found.code, found.seconds, found.mib, found.state, why or found.said)
 
 
-def _write(path: Path, model: Path, number: int) -> int:
-    path.write_bytes(_tampered(model, number))
+def _write(path: Path, model: Path, number: int, how: str) -> int:
+    path.write_bytes(_tampered(model, number, how))
     return 0
 
 
