@@ -92,7 +92,8 @@ def _counts(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _page(about: Mapping[str, Any], counts: list[dict[str, Any]], found: list[dict[str, Any]]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
-    total, good = (sum(row) for row in zip(*((c["attacks"], c["verdicts"].get("ok", 0)) for c in counts), strict=True))
+    total = sum(row["attacks"] for row in counts)
+    good = sum(row["verdicts"].get("ok", 0) for row in counts)
     lines = [
         "# The campaign",
         "",
