@@ -36,7 +36,9 @@ OWN = {"fakes": fakes.attacks}
 def main(words: Sequence[str] | None = None) -> int:
     """Run what is asked for; returns 1 if something was found."""
     parser = argparse.ArgumentParser(prog="campaign", description=__doc__)
-    parser.add_argument("pieces", nargs="*", default=list(PARTS), help=f"PART or PART:FROM-TO of {', '.join(PARTS)}")
+    parser.add_argument(
+        "pieces", nargs="*", default=list(PARTS), help=f"PART, PART:FROM-TO or PART:FROM-TO/STEP of {', '.join(PARTS)}"
+    )
     parser.add_argument("--lines", type=Path, default=Path(".campaign/lines.jsonl"), help="one line per attack")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--table", type=Path, help="folder for campaign.md and campaign.jsonl")
@@ -64,8 +66,9 @@ def _piece(text: str) -> list[Attack]:
     attacks = (PARTS | OWN)[part]()
     if not span:
         return attacks
+    span, _, step = span.partition("/")
     first, _, last = span.partition("-")
-    return attacks[int(first) : int(last)]
+    return attacks[int(first) : int(last) : int(step or 1)]
 
 
 def _run(attacks: Sequence[Attack], lines: Path, jobs: int) -> None:

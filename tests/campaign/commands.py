@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +58,7 @@ def strike(root: Path, place: Path, data: str, command: str, check: Check | None
     found = run.finding(verdict, state)
     if not said and verdict in ("wrote outside", "noise"):
         said = f"{changed[:3] if changed else sandbox.noise(run)}; {found.said or run.out[-300:]!r}"
-    return Finding(*[getattr(found, n) for n in ("verdict", "code", "seconds", "mib", "state")], said or found.said)
+    return replace(found, said=said or found.said)
 
 
 def _command(data: str, command: str) -> int:
@@ -80,7 +82,7 @@ def _library(data: str) -> int:
         model.transform(read.views)
         repr(read), repr(model)
     except (ValueError, OSError, ImportError) as error:
-        print(str(error).splitlines()[0] if str(error) else type(error).__name__, file=__import__("sys").stderr)
+        print(str(error).splitlines()[0] if str(error) else type(error).__name__, file=sys.stderr)
         return 2
     return 0
 

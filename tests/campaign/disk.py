@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from campaign.attack import Attack, Finding
 
 SIZES = (0, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 COMMANDS = ("cluster", "complete", "compare", "reproduce")
-SPACES = ("8k", "16k", "32k", "64k")
+SPACES = ("24k", "32k", "64k", "128k")
 #: a place for OUT at which nothing can be written
 NOWHERE = {
     "/proc": "/proc/jella-out",
@@ -60,34 +61,39 @@ def attacks() -> list[Attack]:
     ]
     made += [
         Attack("disk", "standard output", f"{' '.join(words)} to {target}", partial(_output, words, target))
-        for words in (["info", "data/left.csv"], ["info", "data/left.csv", "--json"], ["methods"], ["--help"], ["--version"])
+        for words in (
+            ["info", "data/left.csv"],
+            ["info", "data/left.csv", "--json"],
+            ["methods"],
+            ["--help"],
+            ["--version"],
+        )
         for target in ("/dev/full", "-")
     ]
     return made
 
 
 def _fresh(root: Path, command: str) -> Path:
-    source, _ = signals.earlier(root.parent, command)
     shutil.rmtree(root)
-    shutil.copytree(source, root)
+    shutil.copytree(signals.earlier(root.parent, command), root)
     return root / sandbox.WORK
 
 
 def _judged(command: str, root: Path, run: sandbox.Run, changed: Sequence[str]) -> Finding:
     """OUT must be the earlier result, or the new one if the run ended well; and nothing may be left beside it."""
-    verdict = sandbox.verdict(run, changed)
+    verdict, why = sandbox.verdict(run, changed), f"{changed[:3]}"
     if verdict == "ok":
-        judged = signals._judge(command, root, ())
+        judged = signals.judge(command, root, ())
         if judged not in ("earlier", "new"):
-            verdict = judged.partition(":")[0]
+            verdict, _, why = judged.partition(":")
     found = run.finding(verdict, {0: "done", 2: "refused"}.get(run.code, ""))
-    return Finding(found.verdict, found.code, found.seconds, found.mib, found.state, found.said and f"{changed[:3]} {found.said}")
+    return replace(found, said=found.said and f"[{why}] {found.said}")
 
 
 def _limited(command: str, size: int, root: Path) -> Finding:
     _fresh(root, command)
     before = sandbox.snapshot(root)
-    run = sandbox.fork(partial(signals._main, signals.words(command, 1)), root, file_size=size)
+    run = sandbox.fork(partial(signals.run_main, signals.words(command, 1)), root, file_size=size)
     return _judged(command, root, run, sandbox.changes(before, sandbox.snapshot(root), [str(sandbox.WORK / "out")]))
 
 
@@ -97,9 +103,9 @@ def _full(command: str, space: str, root: Path) -> Finding:
     with _mounted(place, f"size={space}") as why:
         if why:
             return Finding("ok", state=f"not tried: {why}")
-        shutil.copytree(signals.earlier(root.parent, command)[0] / sandbox.WORK / "data", place / "data")
+        shutil.copytree(signals.earlier(root.parent, command) / sandbox.WORK / "data", place / "data")
         before = sandbox.snapshot(root)
-        run = sandbox.fork(partial(signals._main, signals.words(command, 0)), root)
+        run = sandbox.fork(partial(signals.run_main, signals.words(command, 0)), root)
         changed = sandbox.changes(before, sandbox.snapshot(root), [str(sandbox.WORK / "out")])
         verdict = sandbox.verdict(run, changed)
         if verdict == "ok" and run.code == 2 and (place / "out").exists() and command != "reproduce":
@@ -114,7 +120,7 @@ def _read_only(command: str, how: str, root: Path) -> Finding:
         if why:
             return Finding("ok", state=f"not tried: {why}")
         before = sandbox.snapshot(root)
-        run = sandbox.fork(partial(signals._main, signals.words(command, 1)), root)
+        run = sandbox.fork(partial(signals.run_main, signals.words(command, 1)), root)
         changed = sandbox.changes(before, sandbox.snapshot(root))
         return run.finding(sandbox.verdict(run, changed, (2,)), "refused" if run.code == 2 else "done")
 
@@ -126,7 +132,7 @@ def _nowhere(command: str, out: str, root: Path) -> Finding:
     (place / "loop").symlink_to("loop")
     before = sandbox.snapshot(root)
     words = [out if word == "out" else word for word in signals.words(command, 1)]
-    run = sandbox.fork(partial(signals._main, words), root)
+    run = sandbox.fork(partial(signals.run_main, words), root)
     changed = sandbox.changes(before, sandbox.snapshot(root))
     return run.finding(sandbox.verdict(run, changed, (2,)), "refused" if run.code == 2 else "done")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -19,7 +20,9 @@ def attacks(count: int = 1080) -> list[Attack]:
     """Damaged files, the formats in turn."""
     kinds = list(valid.FORMATS)
     return [
-        Attack("files", kinds[n % len(kinds)], f"{kinds[n % len(kinds)]}-{n}", partial(_strike, n, kinds[n % len(kinds)]))
+        Attack(
+            "files", kinds[n % len(kinds)], f"{kinds[n % len(kinds)]}-{n}", partial(_strike, n, kinds[n % len(kinds)])
+        )
         for n in range(count)
     ]
 
@@ -54,9 +57,7 @@ def _strike(number: int, kind: str, root: Path) -> Finding:
     command = "config" if kind == "toml" else COMMANDS[int(rng.integers(len(COMMANDS)))]
     words = str((target if kind == "toml" else data).relative_to(place))
     found = commands.strike(root, place, words, command)
-    return Finding(
-        found.verdict, found.code, found.seconds, found.mib, found.state, found.said and f"[{command}; {how}] {found.said}"
-    )
+    return replace(found, said=found.said and f"[{command}; {how}] {found.said}")
 
 
 def put(source: Path, place: Path) -> Path:

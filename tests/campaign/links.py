@@ -32,7 +32,11 @@ def no_leak(run: Run, place: Path) -> str:
     """No secret number is in the output or in the results."""
     files = [path for path in (place / "out").rglob("*") if path.is_file()] if (place / "out").is_dir() else []
     marks = (b"777.1", np.float64(SECRET).tobytes())
-    return "leak" if any(mark in content for content in (run.out, *(f.read_bytes() for f in files)) for mark in marks) else ""
+    return (
+        "leak"
+        if any(mark in content for content in (run.out, *(f.read_bytes() for f in files)) for mark in marks)
+        else ""
+    )
 
 
 def _hdf(change: Callable[[Any, Path], None], name: str = "data.mat") -> Callable[[Path], str]:
@@ -183,7 +187,11 @@ RECIPES = (
     *(
         Recipe(group, f"{kind} at {where}", _hdf(make(where), name), ("info", "cluster", "library"), no_leak)
         for kind, make in (("external link", _external), ("virtual data", _virtual), ("external storage", _raw))
-        for group, name, where in (("mat73", "data.mat", "a"), ("h5ad", "data.h5ad", "X"), ("h5mu", "data.h5mu", "mod/m/X"))
+        for group, name, where in (
+            ("mat73", "data.mat", "a"),
+            ("h5ad", "data.h5ad", "X"),
+            ("h5mu", "data.h5mu", "mod/m/X"),
+        )
     ),
     Recipe("mat73", "soft links in a circle", _hdf(_soft_loop), READ),
     Recipe("mat73", "a group in itself", _hdf(_hard_loop), READ),

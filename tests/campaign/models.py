@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def _strike(number: int, method: str, how: str, root: Path) -> Finding:
     what, _, why = judged.out.decode(errors="replace").strip().partition(":")
     verdict = sandbox.verdict(judged)
     found = judged.finding(what if verdict == "ok" and why else verdict, f"{state}, library {what}")
-    return Finding(found.verdict, found.code, found.seconds, found.mib, found.state, why or found.said)
+    return replace(found, said=why or found.said)
 
 
 def _write(path: Path, model: Path, number: int, how: str) -> int:

@@ -11,7 +11,15 @@ from collections.abc import Callable
 import numpy as np
 
 Generator = np.random.Generator
-HEADS = (b"PK\x03\x04", b"\x89HDF\r\n\x1a\n", b"PAR1", b"ARROW1\x00\x00", b"MATLAB 5.0 MAT-file", b"\x1f\x8b\x08", b"\x00" * 8)
+HEADS = (
+    b"PK\x03\x04",
+    b"\x89HDF\r\n\x1a\n",
+    b"PAR1",
+    b"ARROW1\x00\x00",
+    b"MATLAB 5.0 MAT-file",
+    b"\x1f\x8b\x08",
+    b"\x00" * 8,
+)
 NUMBERS = (
     "1e999", "-inf", "nan", "1e308", "9" * 30, "9" * 400, "0x10", "1_000", "1,5", "é", "\x1b[31mred", "=1+1",
     "TRUE", "-0.0", "5e-324", "", " ", '"', "''", "18446744073709551616", "-9223372036854775809", "\x00", "２",
@@ -113,7 +121,10 @@ def _inside_zip(content: bytes, rng: Generator) -> tuple[str, bytes]:
     elif kind == "doubled":
         members.append((name, data[::-1]))
     elif kind == "renamed":
-        members[at] = (["../" + name, "/" + name, name + "\x1b[2J", "a" * 300, name.upper()][int(rng.integers(5))], data)
+        members[at] = (
+            ["../" + name, "/" + name, name + "\x1b[2J", "a" * 300, name.upper()][int(rng.integers(5))],
+            data,
+        )
     elif kind == "swapped":
         members[at] = (name, members[at - 1][1])
     elif data:

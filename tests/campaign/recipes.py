@@ -48,11 +48,15 @@ def folder(files: Mapping[str, str | bytes]) -> Callable[[Path], str]:
 def table(n: int = 12, width: int = 3, ids: str = "s{}", head: str = "c{}", value: str = "{}.5") -> str:
     """A table in CSV."""
     lines = ["id," + ",".join(head.format(j) for j in range(width))]
-    lines += [ids.format(i) + "," + ",".join(value.format((i * 7 + j * 3) % 11) for j in range(width)) for i in range(n)]
+    lines += [
+        ids.format(i) + "," + ",".join(value.format((i * 7 + j * 3) % 11) for j in range(width)) for i in range(n)
+    ]
     return "\n".join(lines) + "\n"
 
 
-def mtx(rows: int, columns: int, entries: list[tuple[int, int, str]], *, kind: str = "real general", n: int = -1) -> str:
+def mtx(
+    rows: int, columns: int, entries: list[tuple[int, int, str]], *, kind: str = "real general", n: int = -1
+) -> str:
     """A Matrix Market file that declares what it likes."""
     lines = [f"%%MatrixMarket matrix coordinate {kind}", f"{rows} {columns} {len(entries) if n < 0 else n}"]
     return "\n".join([*lines, *(f"{i} {j} {v}" for i, j, v in entries)]) + "\n"

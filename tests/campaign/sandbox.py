@@ -21,7 +21,7 @@ from pathlib import Path
 
 from campaign.attack import Finding
 
-#: seconds after which a child is killed, and seconds that are too many
+#: seconds after which a child is killed, and seconds of the processor that are too many, also on a busy machine
 KILLED_AFTER, TOO_SLOW = 60.0, 30.0
 #: bytes after which a child is killed, and bytes that are too many
 KILLED_OVER, TOO_LARGE = 3 * 2**30, 2 * 2**30
@@ -42,7 +42,8 @@ class Run:
     ----------
     code : int
         Exit code, or minus the signal.
-    seconds : float
+    seconds, cpu : float
+        Time on the clock, and of the processor.
     peak : int
         Peak memory in bytes.
     out, err : bytes
@@ -52,6 +53,7 @@ class Run:
 
     code: int
     seconds: float
+    cpu: float
     peak: int
     out: bytes
     err: bytes
@@ -154,8 +156,9 @@ def _become_child(root: Path, ends: Sequence[tuple[int, int]], file_size: int | 
     os.closerange(3, 256)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, errors="backslashreplace", buffering=1)
+    environment = child_environment(root)
     os.environ.clear()
-    os.environ.update(child_environment(root))
+    os.environ.update(environment)
     import tempfile
 
     tempfile.tempdir = None
@@ -210,7 +213,7 @@ def _watched(
             os.close(source)
     code = os.waitstatus_to_exitcode(status)
     out, err = (bytes(texts[pipe]) for pipe in pipes)
-    return Run(code, seconds, usage.ru_maxrss * 1024, out, err, stopped)
+    return Run(code, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, out, err, stopped)
 
 
 def _drain(pipe: int, text: bytearray) -> bool:
@@ -259,16 +262,14 @@ def changes(before: Snapshot, after: Snapshot, allowed: Sequence[str] = ()) -> l
     def is_allowed(path: str) -> bool:
         return any(path == one or path.startswith(one + "/") for one in allowed)
 
-    return sorted(
-        path for path in {*before, *after} if before.get(path) != after.get(path) and not is_allowed(path)
-    )
+    return sorted(path for path in {*before, *after} if before.get(path) != after.get(path) and not is_allowed(path))
 
 
 def verdict(run: Run, changed: Sequence[str] = (), codes: Sequence[int] = (0, 2)) -> str:
     """What is wrong with a run, the worst first; 'ok' if nothing is."""
     if run.stopped == "memory" or run.peak > TOO_LARGE:
         return "over 2 GiB"
-    if run.stopped == "time" or run.seconds > TOO_SLOW:
+    if run.stopped == "time" or run.cpu > TOO_SLOW:
         return "over 30 s"
     if run.code < 0 and run.code not in codes:
         return "crash"

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -61,30 +62,38 @@ def _methods(seed: int) -> tuple[str, ...]:
 @cache
 def _overwrites(command: str) -> bool:
     """Whether a command has the option --overwrite."""
-    shown = subprocess.run([sys.executable, "-m", "jella", command, "--help"], capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [sys.executable, "-m", "jella", command, "--help"], capture_output=True, text=True, check=True
+    )
     return "--overwrite" in shown.stdout
 
 
 @cache
-def earlier(scratch: Path, command: str) -> tuple[Path, float]:
-    """A sandbox with data and an earlier result, and the seconds that the command takes."""
+def earlier(scratch: Path, command: str) -> Path:
+    """A sandbox with data and an earlier result."""
     root = scratch / f"earlier-{command}"
     root.mkdir()
     place = sandbox.make_place(root)
     put(originals(scratch) / "folder" / "data", place)
-    first = sandbox.spawn(["-m", "jella", *words(command, 0)], root, limit=300.0)
+    first = sandbox.fork(partial(run_main, words(command, 0)), root, limit=300.0)
     if first.code != 0:
         raise RuntimeError(f"{command} cannot run: {first.err.decode()}")
     if command == "reproduce":
         shutil.copytree(place / "out", scratch / "reproduced")
         _forget_cells(place / "out" / "results.jsonl")
+    return root
+
+
+@cache
+def duration(scratch: Path, command: str) -> float:
+    """The seconds that the command takes over an earlier result."""
     trial = scratch / f"trial-{command}"
-    shutil.copytree(root, trial)
-    again = sandbox.spawn(["-m", "jella", *words(command, 1)], trial, limit=300.0)
-    if again.code != 0:
-        raise RuntimeError(f"{command} cannot run again: {again.err.decode()}")
+    shutil.copytree(earlier(scratch, command), trial)
+    run = sandbox.spawn(["-m", "jella", *words(command, 1)], trial, limit=300.0)
+    if run.code != 0:
+        raise RuntimeError(f"{command} cannot run again: {run.err.decode()}")
     shutil.rmtree(trial)
-    return root, again.seconds
+    return run.seconds
 
 
 def _forget_cells(path: Path, count: int = 3) -> None:
@@ -94,21 +103,14 @@ def _forget_cells(path: Path, count: int = 3) -> None:
 
 def _strike(command: str, kind: str, number: int, root: Path) -> Finding:
     rng = np.random.default_rng((SEED, number, COMMANDS.index(command), list(KINDS).index(kind)))
-    source, seconds = earlier(root.parent, command)
-    return strike(command, kind, root, source, seconds * rng.random(), 0.3 * rng.random(), report=number % 5 == 0)
-
-
-def strike(
-    command: str, kind: str, root: Path, source: Path, after: float, pause: float = 0.1, report: bool = False
-) -> Finding:
-    """Send the signals after some seconds, and judge what is left."""
+    after, pause = duration(root.parent, command) * rng.random(), 0.3 * rng.random()
     shutil.rmtree(root)
-    shutil.copytree(source, root)
+    shutil.copytree(earlier(root.parent, command), root)
     place = root / sandbox.WORK
     before = sandbox.snapshot(root)
     numbers, codes = KINDS[kind]
     sent = [(after + pause * at, int(one)) for at, one in enumerate(numbers)]
-    run = sandbox.spawn(["-m", "jella", *words(command, 1, report)], root, signals=sent)
+    run = sandbox.spawn(["-m", "jella", *words(command, 1, report=number % 5 == 4)], root, signals=sent)
     verdict = sandbox.verdict(run, (), (0, *codes))
     if verdict == "traceback" and _before_main(run.err):
         verdict, state = "ok", "before the command began"
@@ -118,14 +120,15 @@ def strike(
     changed = sandbox.changes(before, sandbox.snapshot(root), _allowed(beside, run.code == -9))
     if verdict in ("ok", "noise") and changed:
         verdict = "wrote outside"
-    judged = _judge(command, root, beside) if verdict == "ok" else ""
+    judged = judge(command, root, beside) if verdict == "ok" else ""
     if judged not in ("earlier", "new", ""):
-        return Finding(judged.partition(":")[0], run.code, run.seconds, run.peak / 2**20, state, f"{judged}; {after:.2f} s")
+        found = run.finding(judged.partition(":")[0], state)
+        return replace(found, said=f"[after {after:.2f} s; {judged}] {found.said}")
     if verdict == "ok" and beside:
         verdict, state = _next_run(command, root), f"{state}, cleaned by the next run"
     found = run.finding(verdict, f"{state}: {judged}" if judged else state)
     where = f"[after {after:.2f} s; {changed[:3]}; {sandbox.noise(run) if verdict == 'noise' else ''}] "
-    return Finding(found.verdict, found.code, found.seconds, found.mib, found.state, found.said and where + found.said)
+    return replace(found, said=found.said and where + found.said)
 
 
 def _beside(place: Path) -> list[str]:
@@ -145,7 +148,7 @@ def _before_main(err: bytes) -> bool:
     return all("in <module>" in line for line in frames if "/jella/" in line)
 
 
-def _judge(command: str, root: Path, beside: Sequence[str]) -> str:
+def judge(command: str, root: Path, beside: Sequence[str]) -> str:
     """Which result OUT is: 'earlier' or 'new'; else a verdict, with reasons after a colon. Asked in a fork."""
     asked = sandbox.fork(lambda: _say(_which(command, root / sandbox.WORK, root.parent, beside)), root)
     return asked.out.decode() or f"harness: {asked.err.decode()[-300:]}"
@@ -190,14 +193,14 @@ def _problem(command: str, out: Path, scratch: Path) -> str:
 
 def _next_run(command: str, root: Path) -> str:
     """The verdict of a complete run afterwards, which must clean up what is left."""
-    run = sandbox.fork(partial(_main, words(command, 1)), root)
+    run = sandbox.fork(partial(run_main, words(command, 1)), root)
     verdict = sandbox.verdict(run, (), (0,))
-    if verdict == "ok" and _judge(command, root, ()) != "new":
+    if verdict == "ok" and judge(command, root, ()) != "new":
         return "mixture"
     return "leftovers" if verdict == "ok" and _beside(root / sandbox.WORK) else verdict
 
 
-def _main(arguments: Sequence[str]) -> int:
+def run_main(arguments: Sequence[str]) -> int:
     from jella.cli.main import main
 
     return main(arguments)

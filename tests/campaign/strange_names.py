@@ -119,7 +119,7 @@ def _sheet(name: str) -> Callable[[Path], str]:
         book.save(stream)
         with zipfile.ZipFile(stream) as archive:
             members = [(info.filename, archive.read(info)) for info in archive.infolist()]
-        swap = ('name="first"'.encode(), f"name={quoteattr(name)}".encode())
+        swap = (b'name="first"', f"name={quoteattr(name)}".encode())
         (place / "data.xlsx").write_bytes(zipped([(n, data.replace(*swap)) for n, data in members]))
         return "data.xlsx"
 
@@ -131,7 +131,9 @@ def _parquet(name: str) -> Callable[[Path], str]:
         import pandas as pd
 
         ids = pd.Index([name, *(f"s{i}" for i in range(1, 12))], name="id")
-        pd.DataFrame({name: np.arange(12.0) % 5, "other": np.arange(12.0) % 3}, index=ids).to_parquet(place / "left.parquet")
+        pd.DataFrame({name: np.arange(12.0) % 5, "other": np.arange(12.0) % 3}, index=ids).to_parquet(
+            place / "left.parquet"
+        )
         return "left.parquet"
 
     return write

@@ -14,7 +14,19 @@ from typing import Any
 
 from campaign.attack import SEED
 
-PACKAGES = "jella numpy scipy scikit-learn pandas pyarrow h5py openpyxl rdata anndata mudata".split()
+PACKAGES = [
+    "jella",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "pyarrow",
+    "h5py",
+    "openpyxl",
+    "rdata",
+    "anndata",
+    "mudata",
+]
 TITLES = {
     "handmade": "Hand-written hostile files",
     "files": "Damaged files",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -27,9 +28,8 @@ def attacks(count: int = 20) -> list[Attack]:
 
 def _strike(command: str, over: bool, number: int, root: Path) -> Finding:
     rng = np.random.default_rng((SEED, number))
-    source, _ = signals.earlier(root.parent, command)
     shutil.rmtree(root)
-    shutil.copytree(source, root)
+    shutil.copytree(signals.earlier(root.parent, command), root)
     place = root / sandbox.WORK
     given = [word for word in signals.words(command, 1) if over or word != "--overwrite"]
     if not over:
@@ -55,7 +55,7 @@ def _strike(command: str, over: bool, number: int, root: Path) -> Finding:
     if verdict == "ok" and codes[0] != 0:
         verdict = "lost"
     if verdict == "ok":
-        judged = signals._judge(command, root, ())
+        judged = signals.judge(command, root, ())
         verdict = "ok" if judged == "new" else judged.partition(":")[0]
     found = worst.finding(verdict, state)
-    return Finding(found.verdict, found.code, found.seconds, found.mib, state, found.said and f"{changed[:3]} {found.said}")
+    return replace(found, said=found.said and f"{changed[:3]} {found.said}")
