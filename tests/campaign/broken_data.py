@@ -1,4 +1,4 @@
-"""Files that are well formed but whose data are not: indices out of range, odd types, ids that do not fit, no values."""
+"""Well-formed files with bad data: indices out of range, odd types, ids that do not fit, no values."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ RECIPES = (
     Recipe("parquet", "dates", _arrow("parquet", ("a", np.zeros(3, "M8[s]")), ("b", np.ones(3))), FIT),
     Recipe("parquet", "damaged notes of pandas", _parquet_metadata, READ),
     Recipe("feather", "nested columns", _arrow("feather", ("a", [[1, 2], [3]]), ("b", [1.0, 2.0])), READ),
-    Recipe("feather", "64-bit unsigned", _arrow("feather", ("a", np.full(9, 2**64 - 1, "u8")), ("b", np.arange(9.0))), FIT),
+    Recipe("feather", "64 bits", _arrow("feather", ("a", np.full(9, 2**64 - 1, "u8")), ("b", np.arange(9.0))), FIT),
     Recipe("xlsx", "no rows", _excel(), FIT),
     Recipe("xlsx", "errors of Excel", _excel(*_ERRORS), FIT),
     Recipe("xlsx", "formulas", _excel((None, "a", "b"), ("s1", "=1+1", "=cmd|' /C calc'!A0"), ("s2", 1.0, 2.0)), FIT),

@@ -1,4 +1,4 @@
-"""Hand-written hostile files: each is what one would do to make a reader fail, wait, allocate, leak or write elsewhere."""
+"""Hand-written hostile files, made to let a reader fail, wait, allocate, leak, or write elsewhere."""
 
 from __future__ import annotations
 

@@ -28,27 +28,31 @@ def problem(out: Path, command: str) -> str:
     if missing:
         return f"missing: {', '.join(missing)}"
     try:
-        run = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        summary = run["summary"]
-        if (out / "completed").exists():
-            wrong = _completed(out / "completed")
-            if wrong:
-                return wrong
-        if not (out / "labels.csv").exists():
-            return ""
-        rows = _rows(out / "labels.csv")
-        labels = np.array([int(row["cluster"]) for row in rows])
-        if np.bincount(labels[labels >= 0]).tolist() != summary["sizes"] or len(rows) != summary["samples"]:
-            return "labels.csv and run.json differ"
-        if [row["sample"] for row in _rows(out / "embedding.csv")] != [row["sample"] for row in rows]:
-            return "labels.csv and embedding.csv differ"
-        if command == "cluster":
-            import jella
-
-            if not np.array_equal(jella.load(out / "model.jella").labels_, labels):
-                return "labels.csv and model.jella differ"
+        return _completed(out) or _labels(out, command) or _report(out)
     except Exception as error:
         return f"unreadable: {type(error).__name__}: {error}"
+
+
+def _labels(out: Path, command: str) -> str:
+    """Labels, embedding, model and summary say the same."""
+    summary = json.loads((out / "run.json").read_text(encoding="utf-8"))["summary"]
+    if not (out / "labels.csv").exists():
+        return ""
+    rows = _rows(out / "labels.csv")
+    labels = np.array([int(row["cluster"]) for row in rows])
+    if np.bincount(labels[labels >= 0]).tolist() != summary["sizes"] or len(rows) != summary["samples"]:
+        return "labels.csv and run.json differ"
+    if [row["sample"] for row in _rows(out / "embedding.csv")] != [row["sample"] for row in rows]:
+        return "labels.csv and embedding.csv differ"
+    if command == "cluster":
+        import jella
+
+        if not np.array_equal(jella.load(out / "model.jella").labels_, labels):
+            return "labels.csv and model.jella differ"
+    return ""
+
+
+def _report(out: Path) -> str:
     report = out / "report.html"
     if report.exists() and not report.read_text(encoding="utf-8").rstrip().endswith("</html>"):
         return "report.html is cut short"
@@ -97,8 +101,10 @@ def _form(text: str) -> str:
     return re.sub(r"[\d.\s*–+-]+|\\textbf|[{}]", "#", text).replace("#", "")
 
 
-def _completed(folder: Path) -> str:
-    files = [path for path in folder.rglob("*") if path.is_file()]
+def _completed(out: Path) -> str:
+    if not (out / "completed").exists():
+        return ""
+    files = [path for path in (out / "completed").rglob("*") if path.is_file()]
     if not files or any(path.stat().st_size == 0 for path in files):
         return "completed/ is empty, or a file in it is"
     return ""

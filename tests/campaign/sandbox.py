@@ -154,8 +154,8 @@ def _become_child(root: Path, ends: Sequence[tuple[int, int]], file_size: int | 
     os.dup2(ends[0][1], 1)
     os.dup2(ends[1][1], 2)
     os.closerange(3, 256)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, errors="backslashreplace", buffering=1)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
     environment = child_environment(root)
     os.environ.clear()
     os.environ.update(environment)
@@ -179,29 +179,24 @@ def _watched(
     ended = os.pidfd_open(pid)
     poll = select.poll()
     texts = {pipe: bytearray() for pipe in pipes}
-    for source in (ended, *pipes):
-        poll.register(source, select.POLLIN | select.POLLHUP)
+    poll.register(ended, select.POLLIN)
     for pipe in pipes:
         os.set_blocking(pipe, False)
-    todo, stopped = sorted(signals), ""
+        poll.register(pipe, select.POLLIN)
+    todo, stopped, ready = sorted(signals), "", set[int]()
     try:
-        while True:
+        while ended not in ready:
             now = time.monotonic() - started
             while todo and todo[0][0] <= now:
                 os.kill(pid, todo.pop(0)[1])
-            wait = min(_TICK, todo[0][0] - now) if todo else _TICK
-            ready = [source for source, _ in poll.poll(max(wait, 0.0) * 1000)]
-            for pipe in pipes:
-                if pipe in ready and not _drain(pipe, texts[pipe]):
-                    poll.unregister(pipe)
-            if ended in ready:
-                break
-            if not stopped and now > limit:
-                stopped = "time"
-            elif not stopped and _memory(pid) > memory:
-                stopped = "memory"
+            stopped = stopped or _exceeded(pid, now, limit, memory)
             if stopped:
                 os.killpg(pid, signal.SIGKILL)
+            wait = min(_TICK, todo[0][0] - now) if todo else _TICK
+            ready = {source for source, _ in poll.poll(max(wait, 0.0) * 1000)}
+            for pipe in ready & texts.keys():
+                if not _drain(pipe, texts[pipe]):
+                    poll.unregister(pipe)
         _, status, usage = os.wait4(pid, 0)
         seconds = time.monotonic() - started
         for pipe in pipes:
@@ -211,9 +206,16 @@ def _watched(
     finally:
         for source in (ended, *pipes):
             os.close(source)
-    code = os.waitstatus_to_exitcode(status)
     out, err = (bytes(texts[pipe]) for pipe in pipes)
-    return Run(code, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, out, err, stopped)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Run(os.waitstatus_to_exitcode(status), seconds, cpu, usage.ru_maxrss * 1024, out, err, stopped)
+
+
+def _exceeded(pid: int, seconds: float, limit: float, memory: int) -> str:
+    """The limit that a child exceeds."""
+    if seconds > limit:
+        return "time"
+    return "memory" if _memory(pid) > memory else ""
 
 
 def _drain(pipe: int, text: bytearray) -> bool:

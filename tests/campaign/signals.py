@@ -137,7 +137,7 @@ def _beside(place: Path) -> list[str]:
 
 
 def _allowed(beside: Sequence[str], killed: bool) -> list[str]:
-    """Paths that may change: OUT, and hidden leftovers of it and temporary files if the run had no chance to clean up."""
+    """Paths that may change: OUT; and, if the run was killed, what it hid beside OUT and temporary files."""
     hidden = [str(sandbox.WORK / name) for name in beside if name.startswith((".out", ".jella"))]
     return [str(sandbox.WORK / "out"), *([*hidden, "tmp"] if killed else [])]
 
