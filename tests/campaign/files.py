@@ -33,10 +33,10 @@ def originals(scratch: Path) -> Path:
     place = scratch / "valid"
     if not place.exists():
         work = scratch / "making"
-        work.mkdir(parents=True)
         sandbox.make_place(work)
         made = sandbox.fork(partial(valid.make_valid, place), work)
         if made.code != 0:
+            shutil.rmtree(place, ignore_errors=True)
             raise RuntimeError(f"cannot make valid files: {made.err.decode()}")
         shutil.rmtree(work)
     return place

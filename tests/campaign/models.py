@@ -33,10 +33,10 @@ def saved(scratch: Path) -> Path:
     if not place.exists():
         place.mkdir()
         work = scratch / "fitting"
-        work.mkdir()
         sandbox.make_place(work)
         made = sandbox.fork(partial(_fit, originals(scratch) / "folder" / "data", place), work)
         if made.code != 0:
+            shutil.rmtree(place)
             raise RuntimeError(f"cannot make models: {made.err.decode()}")
         shutil.rmtree(work)
     return place

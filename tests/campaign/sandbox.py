@@ -9,6 +9,7 @@ import hashlib
 import os
 import resource
 import select
+import shutil
 import signal
 import stat
 import sys
@@ -66,8 +67,9 @@ class Run:
 
 
 def make_place(root: Path) -> Path:
-    """The folders of an attack; returns the one in which the child works."""
-    (root / "tmp").mkdir()
+    """The folders of an attack, empty; returns the one in which the child works."""
+    shutil.rmtree(root, ignore_errors=True)
+    (root / "tmp").mkdir(parents=True)
     (root / WORK).mkdir(parents=True)
     return root / WORK
 

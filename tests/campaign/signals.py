@@ -72,7 +72,6 @@ def _overwrites(command: str) -> bool:
 def earlier(scratch: Path, command: str) -> Path:
     """A sandbox with data and an earlier result."""
     root = scratch / f"earlier-{command}"
-    root.mkdir()
     place = sandbox.make_place(root)
     put(originals(scratch) / "folder" / "data", place)
     first = sandbox.fork(partial(run_main, words(command, 0)), root, limit=300.0)
