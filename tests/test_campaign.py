@@ -21,11 +21,11 @@ PIECES = {
     "fakes": 14,
     "files:0-36": 36,
     "handmade:0-4": 4,
-    "handmade:80-1080/40": 25,
+    "handmade:80-1080/50": 20,
     "models:0-20": 20,
-    "signals:0-4": 4,
+    "signals:0-3": 3,
     "writers:0-1": 1,
-    "disk:0-8": 8,
+    "disk:0-8/2": 4,
     "laws:0-2": 2,
 }
 
