@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -129,5 +130,6 @@ def _import_everything() -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that mounts and folders are taken away
     print(f"seed {SEED}", file=sys.stderr)
     raise SystemExit(main())

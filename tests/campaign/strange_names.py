@@ -18,7 +18,7 @@ NAMES = {
     "slash": "a/b",
     "up": "../../up",
     "up in the middle": "x/../../../up",
-    "absolute": "/tmp/jella-campaign-absolute",
+    "absolute": "/proc/jella-campaign",  # where nobody can make a file
     "dots": "..",
     "dot": ".",
     "backslash": "..\\..\\up",
