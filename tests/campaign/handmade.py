@@ -15,7 +15,9 @@ RECIPES: tuple[Recipe, ...] = (*bombs.RECIPES, *broken_data.RECIPES, *strange_na
 def attacks() -> list[Attack]:
     """Each recipe with each of its commands."""
     return [
-        Attack("handmade", recipe.group, f"{recipe.name} [{command}]", partial(_strike, recipe, command))
+        Attack(
+            "handmade", recipe.group, f"{recipe.group}: {recipe.name} [{command}]", partial(_strike, recipe, command)
+        )
         for recipe in RECIPES
         for command in recipe.commands
     ]
