@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests and the demo use one BLAS thread per process, so that parallel test processes do not compete; results are the same.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow test-oldest reproduce-quick lint format bench bench-imml clean
+.PHONY: demo test test-slow test-oldest campaign reproduce-quick lint format bench bench-imml clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -26,6 +26,10 @@ test-oldest:
 	test -x .venv-oldest/bin/uv || { $(PYTHON) -m venv .venv-oldest && .venv-oldest/bin/python -m pip install --quiet uv; }
 	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest --resolution lowest-direct --editable '.[test]'
 	SCIPY_ARRAY_API=1 $(ONE_THREAD) .venv-oldest/bin/python -m pytest -n auto -m "not slow and not gpu" -W ignore::DeprecationWarning
+
+# attacks on the command line and the library, seeded; it continues where it stopped (rm -r .campaign: from the beginning)
+campaign: .venv/installed
+	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m campaign --jobs 2 --table docs/results
 
 # a small version of the paper's tables and figures, on the data sets that are found, or on embedded digits
 reproduce-quick: .venv/installed
@@ -56,4 +60,4 @@ bench-imml: .venv/installed
 	$(BIN)/python benchmarks/daimc_vs_imml.py --imml-python .venv-imml/bin/python
 
 clean:
-	rm -rf .venv .venv-imml .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .campaign .venv .venv-imml .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache
