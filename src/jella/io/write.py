@@ -103,9 +103,7 @@ def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[Step
     return steps if single else steps + _names_step(path, {name: by_name[name].stem for name in views})
 
 
-def _step(
-    writers: Mapping[str, Writer], views: dict[str, Any], target: Path, source: Path, options: Options
-) -> Step:
+def _step(writers: Mapping[str, Writer], views: dict[str, Any], target: Path, source: Path, options: Options) -> Step:
     write = writers[source.suffix.lower()]
     return target, lambda part: write(views, part, source, options)
 
