@@ -15,7 +15,7 @@ from jella.cli.data import data_arguments
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import method_arguments
 from jella.cli.output import output, output_arguments
-from jella.cli.place import Place
+from jella.cli.place import Out
 from jella.cli.run_file import LEFT_OUT, WRITTEN, new_run, update_run
 from jella.cli.words import say
 
@@ -104,7 +104,7 @@ def written_to(place: Path) -> str:
     return f"written to {place}: {', '.join(sorted(path.name for path in place.iterdir()))}"
 
 
-def _fitted(options: argparse.Namespace, place: Place) -> AbstractContextManager[Fitted]:
+def _fitted(options: argparse.Namespace, place: Out) -> AbstractContextManager[Fitted]:
     if options.dask is not None:
         from jella.cli.on_dask import fitted_on_dask
 

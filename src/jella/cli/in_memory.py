@@ -14,7 +14,7 @@ from jella.cli.data import aligned_labels, class_scores, read_data
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.output import sample_column, write_embedding, write_table
-from jella.cli.place import Place
+from jella.cli.place import Out
 from jella.cli.reporting import report_on
 from jella.cli.words import say
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def fitted_in_memory(options: argparse.Namespace, place: Place) -> Iterator[Fitted]:
+def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted]:
     """The fitted model that the options describe."""
     device, model = chosen_device(options), make_model(options)
     say(options, "reading")

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jella.cli.fitting import chosen_method, fit, make_model
-from jella.cli.place import Place
-from jella.cli.signals import ignored_signals
+from jella.cli.place import Out
+from jella.cli.signals import deaf_to_ctrl_c
 from jella.cli.words import say
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _data_name(options: argparse.Namespace) -> str:
 
 
 @contextmanager
-def fitted_on_dask(options: argparse.Namespace, place: Place) -> Iterator[FittedInParts]:
+def fitted_on_dask(options: argparse.Namespace, place: Out) -> Iterator[FittedInParts]:
     """The model that the options describe, fitted on their cluster."""
     from jella.cli.write_parts import FittedInParts
     from jella.io.partitions import find_partitions, open_all
@@ -137,7 +137,7 @@ def _connected(options: argparse.Namespace) -> AbstractContextManager[Any]:
 @contextmanager
 def _started(distributed: Any) -> Iterator[Any]:
     """A client of worker processes on this machine, one per core."""
-    with ignored_signals():  # a cluster that is partly started or closed would print tracebacks
+    with deaf_to_ctrl_c():  # a cluster that is partly started or closed would print tracebacks
         # the error of a task is raised in this process; at the end workers would only log that others are gone
         cluster = distributed.LocalCluster(
             threads_per_worker=1, processes=True, silence_logs=logging.CRITICAL, env=_ONE_THREAD, preload=[__name__]
@@ -146,7 +146,7 @@ def _started(distributed: Any) -> Iterator[Any]:
     try:
         yield client
     finally:
-        with ignored_signals():
+        with deaf_to_ctrl_c():
             client.close()
             cluster.close()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.cli.place import Place, claimed
+from jella.cli.place import Out, claimed
 
 TABLE_FORMATS = ("csv", "parquet")
 
@@ -29,7 +29,7 @@ def output_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def output(options: argparse.Namespace) -> AbstractContextManager[Place]:
+def output(options: argparse.Namespace) -> AbstractContextManager[Out]:
     """OUT, for this process only; refused before any work if it must not be written to."""
     if not options.output:
         raise ValueError("expected a folder for the results, got none; pass -o OUT")

@@ -26,14 +26,14 @@ _MARK = ".jella-part"
 
 
 @contextmanager
-def claimed(given: str, *, overwrite: bool, inputs: Iterable[str]) -> Iterator[Place]:
+def claimed(given: str, *, overwrite: bool, inputs: Iterable[str]) -> Iterator[Out]:
     """The place of the results, for this process only; what is not published is removed at the end."""
     path = _checked_path(given)
     made = _make_parents(path.parent)
     try:
         with locked(_beside(path, "lock"), str(path)):
             _tidy(path)
-            place = Place(path, overwrite)
+            place = Out(path, overwrite)
             place.check()
             if overwrite:
                 _refuse_inputs(path, inputs)
@@ -47,7 +47,7 @@ def claimed(given: str, *, overwrite: bool, inputs: Iterable[str]) -> Iterator[P
                 folder.rmdir()
 
 
-class Place:
+class Out:
     """Where the results of a run go.
 
     Attributes
@@ -141,7 +141,7 @@ class Place:
             shutil.rmtree(self._part, ignore_errors=True)
 
 
-def put_back(path: Path) -> None:
+def bring_back(path: Path) -> None:
     """Put back the results that a killed process was about to replace, if OUT is not there."""
     if not os.path.lexists(path) and path.name and any(_left(path, "old")):
         with locked(_beside(path, "lock"), str(path)):

@@ -16,7 +16,7 @@ from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.flow import add_later
 from jella.cli.in_memory import FittedInMemory
 from jella.cli.output import file_to_write
-from jella.cli.place import put_back
+from jella.cli.place import bring_back
 from jella.cli.reporting import report_on
 from jella.cli.results import checked_options, load_model
 from jella.cli.run_file import PENDING, read_run, update_run
@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Load the model, read the data as the first run did, and add the part that comes last."""
     folder = Path(options.folder)
-    put_back(folder)
+    bring_back(folder)
     done = read_run(folder)
     command = done["options"].get("command")
     if command not in ("cluster", "complete") or done["options"].get("dask") is not None:

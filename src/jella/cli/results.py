@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jella.cli.config import checked_option
-from jella.cli.place import put_back
+from jella.cli.place import bring_back
 
 
 def load_model(where: str | Path) -> Any:
@@ -16,7 +16,7 @@ def load_model(where: str | Path) -> Any:
     from jella.estimators.loading import load
 
     path = Path(where)
-    put_back(path)
+    bring_back(path)
     return load(path / "model.jella" if path.is_dir() else path)
 
 

@@ -89,11 +89,11 @@ def end_at_once() -> None:
 
 
 @contextmanager
-def ignored_signals() -> Iterator[None]:
-    """Ignore the signals, also in processes that are started meanwhile."""
-    before = {one: signal.signal(one, signal.SIG_IGN) for one in _SIGNALS}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+def deaf_to_ctrl_c() -> Iterator[None]:
+    """Ignore Ctrl-C, also in processes that are started meanwhile; other signals wait."""
+    with held_signals():
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)

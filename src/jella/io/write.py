@@ -27,7 +27,7 @@ from jella.views.containers import is_frame
 #: views by name, path to write to, source file, options with which it was read
 Writer = Callable[[dict[str, Any], Path, Path, Options], None]
 #: a file to write, and the function that writes it
-Step = tuple[Path, Callable[[Path], Any]]
+_Step = tuple[Path, Callable[[Path], Any]]
 
 _FILES: dict[str, Writer] = {
     ".mat": write_mat,
@@ -84,7 +84,7 @@ def write_views(
     return [target for target, _ in steps]
 
 
-def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[Step]:
+def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[_Step]:
     """The files to write, with the function that writes each."""
     if like is None or like.source is None or not _is_written(like.source):
         return _plain_steps(views, path)
@@ -103,7 +103,7 @@ def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[Step
     return steps if single else steps + _names_step(path, {name: by_name[name].stem for name in views})
 
 
-def _step(writers: Mapping[str, Writer], views: dict[str, Any], target: Path, source: Path, options: Options) -> Step:
+def _step(writers: Mapping[str, Writer], views: dict[str, Any], target: Path, source: Path, options: Options) -> _Step:
     write = writers[source.suffix.lower()]
     return target, lambda part: write(views, part, source, options)
 
@@ -148,7 +148,7 @@ def _as_read(view: Any, known: Any) -> Any:
     return pd.DataFrame(values, index=known.index, columns=known.columns)
 
 
-def _plain_steps(views: dict[str, Any], path: Path) -> list[Step]:
+def _plain_steps(views: dict[str, Any], path: Path) -> list[_Step]:
     """The files to write: one archive, or one CSV table per view."""
     if path.suffix.lower() == ".npz":
         return [(path, lambda part: save_arrays(_arrays(views), part))]
@@ -159,7 +159,7 @@ def _plain_steps(views: dict[str, Any], path: Path) -> list[Step]:
     return steps + _names_step(path, stems)
 
 
-def _names_step(folder: Path, stems: dict[str, str]) -> list[Step]:
+def _names_step(folder: Path, stems: dict[str, str]) -> list[_Step]:
     """The file with the names that are too long, if there are some."""
     listed = names_to_list(stems)
     return [] if listed is None else [(folder / NAMES, lambda part: part.write_text(listed, encoding="utf-8"))]
