@@ -57,8 +57,6 @@ def file_to_write(given: str, options: argparse.Namespace) -> Path:
 
 def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | np.ndarray], kind: str) -> Path:
     """Write columns of equal length as a table; returns its path."""
-    from jella.io.formulas import guarded
-
     path = folder / f"{name}.{kind}"
     if kind == "parquet":
         from jella.io.errors import need
@@ -68,16 +66,17 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | n
         return path
     with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
-        writer.writerow(map(guarded, columns))
-        cells = [
-            [guarded(one) if isinstance(one, str) else one for one in _listed(values)] for values in columns.values()
-        ]
-        writer.writerows(zip(*cells, strict=True))
+        writer.writerow(_cells(list(columns)))
+        writer.writerows(zip(*(_cells(values) for values in columns.values()), strict=True))
     return path
 
 
-def _listed(values: Sequence[Any] | np.ndarray) -> list[Any]:
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+def _cells(values: Sequence[Any] | np.ndarray) -> list[Any]:
+    """Values as Python's; texts so that a spreadsheet does not run them."""
+    from jella.io.formulas import guarded
+
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    return [guarded(one) if isinstance(one, str) else one for one in listed]
 
 
 def write_embedding(folder: Path, samples: Sequence[Any], model: Any, embedding: Any, kind: str) -> None:
