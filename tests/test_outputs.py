@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -358,6 +357,8 @@ def test_what_killed_runs_left_is_put_back_or_removed_and_nothing_else(capsys, d
 
 @pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
 def test_a_disk_that_is_full_leaves_the_earlier_results(data, out):
+    import resource
+
     before = content(out)
 
     def small():

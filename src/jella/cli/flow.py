@@ -76,16 +76,10 @@ def run_fit(
         record = {"data": fitted.name, "samples": fitted.n_samples, "method": type(fitted.model).__name__}
         record |= write(fitted) | {"interrupted": fitted.is_interrupted} | fitted.where
         run = new_run(options, record, [later.name] if later else [])
-        try:
-            place.publish(run, later.files if later else ())
-            fitted.folder = place.path
-            if later is not None:
-                record |= add_later(fitted, later, run)
-        except BaseException as error:
-            if place.published:
-                missing = f" without the {later.name}; `jella report {place.path}` adds it" if later else ""
-                error.add_note(f"the results in {place.path} are complete{missing}")
-            raise
+        place.publish(run, later.files if later else ())
+        fitted.folder = place.path
+        if later is not None:
+            record |= add_later(fitted, later, run)
     lines = list(describe(fitted, record))
     if fitted.is_interrupted:
         lines.append("interrupted: the results are those of the last accepted sweep")

@@ -18,7 +18,7 @@ from secrets import token_hex
 from typing import Any
 
 from jella.cli.lock import locked
-from jella.cli.run_file import RUN, files_in, stranger_in, write_run
+from jella.cli.run_file import PENDING, RUN, files_in, stranger_in, write_run
 from jella.cli.signals import held_signals
 from jella.cli.words import tell
 
@@ -39,6 +39,10 @@ def claimed(given: str, *, overwrite: bool, inputs: Iterable[str]) -> Iterator[O
                 _refuse_inputs(path, inputs)
             try:
                 yield place
+            except BaseException as error:
+                if place.published is not None:
+                    error.add_note(_kept(path, place.published))
+                raise
             finally:
                 place.discard()
     finally:
@@ -54,14 +58,14 @@ class Out:
     ----------
     path : Path
         OUT.
-    published : bool
-        Whether the results are there.
+    published : dict or None
+        The content of run.json, when the results are there.
     """
 
     def __init__(self, path: Path, overwrite: bool) -> None:
         self.path, self._overwrite = path, overwrite
         self._part: Path | None = None
-        self.published = False
+        self.published: dict[str, Any] | None = None
 
     @property
     def folder(self) -> Path:
@@ -112,6 +116,7 @@ class Out:
             self.check()
             with held_signals():
                 self._rename(part)
+                self._part, self.published = None, run
         except (ValueError, OSError) as error:
             kept = self.path.with_name(f"{self.path.name}-{token_hex(4)}")
             os.rename(part, kept)
@@ -130,7 +135,6 @@ class Out:
             if there:
                 os.rename(old, self.path)
             raise
-        self._part, self.published = None, True
         _folder_to_disk(self.path.parent)
         if there:
             shutil.rmtree(old, ignore_errors=True)
@@ -139,6 +143,21 @@ class Out:
         """Remove what was not published."""
         if self._part is not None:
             shutil.rmtree(self._part, ignore_errors=True)
+
+
+def _kept(path: Path, run: dict[str, Any]) -> str:
+    """What to say of published results when something fails after them."""
+    missing = [name for name, state in run["parts"].items() if state == PENDING]
+    return f"the results in {path} are complete" + "".join(
+        f" without the {name}; `jella report {path}` adds it" for name in missing
+    )
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """A folder of results that no other process may replace meanwhile."""
+    with locked(_beside(path.resolve(), "lock"), str(path)):
+        yield
 
 
 def bring_back(path: Path) -> None:

@@ -7,6 +7,7 @@ a fit and a second one on hidden values.
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.flow import add_later
 from jella.cli.in_memory import FittedInMemory
 from jella.cli.output import file_to_write
-from jella.cli.place import bring_back
+from jella.cli.place import bring_back, held
 from jella.cli.reporting import report_on
 from jella.cli.results import checked_options, load_model
 from jella.cli.run_file import PENDING, read_run, update_run
@@ -47,9 +48,8 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     {"cluster": cluster, "complete": complete}[command].arguments(parser)
     given = checked_options(done, parser, str(folder / "run.json"))
     given.data = options.data or given.data
-    if command == "complete":
-        return _estimate(options, folder, done, given)
-    return _report(options, folder, done, given)
+    with nullcontext() if options.to else held(folder):
+        return (_estimate if command == "complete" else _report)(options, folder, done, given)
 
 
 def _report(
