@@ -430,11 +430,13 @@ def test_a_damaged_run_json_is_one_sentence(capsys, out, text):
 def test_a_report_is_not_written_over_other_files(capsys, data, out, tmp_path):
     (tmp_path / "x.html").write_text("mine")
     shutil.copy(data, tmp_path / "pair.npz")
+    os.mkfifo(tmp_path / "pipe")
     for words in (
         ("--to", tmp_path / "x.html"),
         ("--to", out / "labels.csv", "--overwrite"),
         ("--to", tmp_path / "pair.npz", "--overwrite", "--data", tmp_path / "pair.npz"),
         ("--to", tmp_path),
+        ("--to", tmp_path / "pipe", "--overwrite"),
         ("--to", tmp_path / "no" / "x.html"),
     ):
         before = content(tmp_path)

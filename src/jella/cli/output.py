@@ -45,7 +45,7 @@ def inputs_of(options: argparse.Namespace) -> list[str]:
 def file_to_write(given: str, options: argparse.Namespace) -> Path:
     """The path of a single file to write; refused before any work if it must not be replaced."""
     path = Path(given)
-    if not path.name or path.is_dir() or not path.parent.is_dir():
+    if not path.name or (path.exists() and not path.is_file()) or not path.parent.is_dir():
         raise ValueError(f"expected a file in a folder that exists, got {given!r}; name one")
     if os.path.lexists(path) and not options.overwrite:
         raise ValueError(f"expected a new file, got {given!r}, which exists; pass --overwrite")

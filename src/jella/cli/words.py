@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from jella.numerics.words import printable
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def one_sentence(error: BaseException) -> str:

@@ -33,6 +33,8 @@ def giving_arrays(reader: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A new name in the same folder; on the disk and renamed to the path after success, removed after an error."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"expected a file to write, got {str(path)!r}, which is a folder or a device; name another")
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".jella-{token_hex(8)}.part{path.suffix}")
     try:
