@@ -134,7 +134,9 @@ def test_texts_that_begin_as_formulas_are_marked_in_new_tables_and_kept_in_own_o
 def test_names_do_not_control_the_terminal(capsys, tmp_path):
     rng = np.random.default_rng(0)
     name = "a\x1b]0;owned\x07\u202e\nb\x9b"
-    write_views({name: rng.random((6, 2)), "b": rng.random((6, 3))}, tmp_path / "x.npz")
+    views = {name: rng.random((6, 2)), "b": rng.random((6, 3))}
+    views[name][0] = np.nan  # `info` names what a sample lacks
+    write_views(views, tmp_path / "x.npz")
     for words in (("info",), ("complete", "-o", tmp_path / "out", "--method", "mvliv"), ("cluster", "-k", 99)):
         code, out, err = run(capsys, words[0], tmp_path / "x.npz", *words[1:])
         shown = out + err
