@@ -60,7 +60,7 @@ def test_help_names_every_command():
 
 def test_help_loads_no_heavy_library():
     heavy = "('scipy', 'sklearn', 'pandas')"
-    script = f"import sys, jella.cli.main as m; m.make_parser(); print([x for x in {heavy} if x in sys.modules])"
+    script = f"import sys, jella.cli.parser as m; m.make_parser(); print([x for x in {heavy} if x in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method, clusters_argument
-from jella.cli.flow import fit_arguments, run_fit
+from jella.cli.flow import Later, fit_arguments, run_fit
 
 HELP = "clusters, embedding, completed views, a model and a report"
+REPORT = "report.html"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,24 +25,31 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-report", action="store_true", help="no report.html")
 
 
-def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Fit, and write the clusters and the other results."""
     method = chosen_method(options)
     if not method.clusters:
         raise ValueError(f"expected a method that clusters, got {options.method}; `jella methods` shows them")
     if options.clusters is None and not method.can.chooses_n_clusters:
         raise ValueError(f"expected a number of clusters for {method.command_name}, got auto; pass -k NUMBER")
-    return run_fit(options, _write, _describe)
+    return run_fit(options, _write, None if options.no_report else LATER, _describe)
 
 
 def _write(fitted: Fitted) -> Record:
     sizes = fitted.write_labels_and_embedding()
     if hasattr(fitted.model, "complete"):
         fitted.write_completed()
-    if not fitted.options.no_report:
-        fitted.write_report()
     fitted.write_model()
     return {"clusters": int(sizes.size), "sizes": sizes.tolist()} | fitted.agreement()
+
+
+def _add_report(fitted: Fitted) -> Record | None:
+    before = len(fitted.left_out)
+    fitted.write_report()
+    return {} if len(fitted.left_out) == before else None
+
+
+LATER = Later("report", _add_report, (REPORT,))
 
 
 def _describe(fitted: Fitted, record: Record) -> list[str]:

@@ -10,12 +10,15 @@ import argparse
 import time
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jella.cli.data import aligned_labels, class_scores, data_arguments, read_data
 from jella.cli.fitting import clusters_argument
+from jella.cli.output import file_to_write
+from jella.cli.signals import Stopped
 from jella.cli.words import one_sentence
 from jella.numerics.words import aligned, number
 
@@ -36,16 +39,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, default=0.1, help="share of the known values to hide (default 0.1)")
     parser.add_argument("--repeats", type=int, default=1, help="number of draws of hidden values (default 1)")
     clusters_argument(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="also write the table as CSV")
+    parser.add_argument("-o", "--output", metavar="FILE", help="also write the table as CSV; must not exist yet")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
 
 
-def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Read the data, hide values, fit each method, compare."""
+def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    """Read the data, hide values, fit each method, compare; Ctrl-C leaves the methods that are done."""
     from jella.estimators.catalogue import find_method, methods
     from jella.model_selection.against_mean import mean_errors
     from jella.model_selection.held_out import HeldOut, Trials
     from jella.numerics.progress import ProgressLine
 
+    file = file_to_write(options.output, options) if options.output else None
     dataset = read_data(options)
     chosen = list(methods().values()) if options.methods == ["all"] else [find_method(name) for name in options.methods]
     trials = Trials.draw(HeldOut(options.repeats, share=options.rate, random_state=options.seed), dataset.views)
@@ -54,14 +59,22 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     contest = _Contest(trials, splits, truth, {"random_state": options.seed, "n_clusters": k})
     by_mean = float(np.mean([mean_errors(trials, holed, number)[0] for number, holed in enumerate(splits)]))
     rows: list[dict[str, Any]] = [{"method": "mean-fill", "error": by_mean, "seconds": 0.0, "why": None}]
+    left = list(chosen)
     with ProgressLine(len(chosen), "methods", enabled=not options.quiet) as line:
-        for method in chosen:
-            rows.append(contest.row(method))
-            line.step(method.command_name)
+        try:
+            while left:
+                rows.append(contest.row(left[0]))
+                line.step(left.pop(0).command_name)
+        except (KeyboardInterrupt, Stopped):
+            pass  # what is done is shown and written
     rows.sort(key=lambda row: (row["error"] is None, row["error"] or 0.0))
-    if options.output:
-        _write(options.output, rows)
-    return _text(rows, truth is not None, options), {"data": dataset.name, "rate": options.rate, "methods": rows}
+    if file is not None:
+        _write(file, rows)
+    lines = _text(rows, truth is not None, options)
+    if left:
+        lines.append(f"interrupted: not compared are {', '.join(method.command_name for method in left)}")
+    record = {"data": dataset.name, "rate": options.rate, "methods": rows, "interrupted": bool(left)}
+    return lines, record
 
 
 @dataclass(frozen=True)
@@ -101,7 +114,7 @@ class _Contest:
         return method.kind(**{name: value for name, value in self.settings.items() if name in known})
 
 
-def _text(rows: list[dict[str, Any]], scored: bool, options: argparse.Namespace) -> str:
+def _text(rows: list[dict[str, Any]], scored: bool, options: argparse.Namespace) -> list[str]:
     heads = ("method", "error", *(("NMI", "ARI") if scored else ()), "seconds")
     lines = [heads]
     for row in rows:
@@ -111,13 +124,18 @@ def _text(rows: list[dict[str, Any]], scored: bool, options: argparse.Namespace)
     out += [f"{row['method']}: {row['why']}" for row in rows if row["why"]]
     hidden = f"{100 * options.rate:g}% of the known values, which were hidden"
     out.append(f"error: root mean square on {hidden}; 1 is one standard deviation of a feature")
-    return "\n".join(out)
+    return out
 
 
-def _write(path: str, rows: list[dict[str, Any]]) -> None:
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
     import csv
 
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    from jella.io.formulas import guarded
+    from jella.io.stored import replacing
+
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
-        writer.writerows([{name: row.get(name) for name in COLUMNS} for row in rows])
+        for row in rows:
+            cells = {name: row.get(name) for name in COLUMNS}
+            writer.writerow({name: guarded(cell) if isinstance(cell, str) else cell for name, cell in cells.items()})

@@ -12,7 +12,7 @@ from typing import Any
 
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method
-from jella.cli.flow import fit_arguments, run_fit
+from jella.cli.flow import Later, fit_arguments, run_fit
 from jella.numerics.words import aligned, number, percent
 
 HELP = "impute the missing values, with an estimate of the error"
@@ -24,15 +24,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-error", action="store_true", help="no estimate of the error, which needs a second fit")
 
 
-def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Fit, write the completed views."""
     if not chosen_method(options).completes:
         raise ValueError(f"expected a method that completes, got {options.method}; `jella methods` shows them")
-    return run_fit(options, _write, _describe)
+    return run_fit(options, _write, None if options.no_error else LATER, _describe)
 
 
 def _write(fitted: Fitted) -> Record:
-    return {"filled": fitted.write_completed()} | ({} if fitted.options.no_error else fitted.errors())
+    return {"filled": fitted.write_completed()}
+
+
+LATER = Later("error", lambda fitted: fitted.errors() or None)
 
 
 def _describe(fitted: Fitted, record: Record) -> list[str]:
@@ -41,9 +44,12 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
         errors = [record.get(kind, {}).get(name) for kind in ("error_by_view", "mean_error_by_view")]
         rows.append((name, f"{filled:,}", percent(filled, fitted.n_entries[name]), *map(number, errors)))
     lines = aligned(rows, "<>>>>")
-    if "error" in record:
-        lines.append(
-            f"error on hidden values, in standard deviations of a feature: {record['error']:.3f}; "
-            f"of the mean: {record['mean_error']:.3f}"
-        )
-    return lines
+    return [*lines, error_line(record)] if "error" in record else lines
+
+
+def error_line(record: Record) -> str:
+    """A line on the estimated error."""
+    return (
+        f"error on hidden values, in standard deviations of a feature: {record['error']:.3f}; "
+        f"of the mean: {record['mean_error']:.3f}"
+    )

@@ -25,7 +25,7 @@ def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentP
     if unknown:
         raise ValueError(f"expected options of jella in {path!r}, got {unknown}; jella {command} --help lists them")
     chosen = {name: value for name, value in given.items() if name in known} | own
-    parser.set_defaults(**{name: _checked(known[name], value, path) for name, value in chosen.items()})
+    parser.set_defaults(**{name: checked_option(known[name], value, path) for name, value in chosen.items()})
 
 
 def _path(words: Sequence[str]) -> str | None:
@@ -53,7 +53,7 @@ def _dest(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _checked(action: argparse.Action, value: Any, path: str) -> Any:
+def checked_option(action: argparse.Action, value: Any, path: str) -> Any:
     """The value in the type that it would have from the command line."""
     if isinstance(action.const, bool):
         if not isinstance(value, bool):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import ast
-import sys
 import warnings
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from jella.cli.signals import in_fit
+from jella.cli.words import tell
 from jella.numerics.progress import StatusLine
 from jella.numerics.words import as_time
 
@@ -100,13 +101,13 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
 
     callback = getattr(model, "callback", None)
     line = callback if isinstance(callback, SweepLine) else nullcontext()
-    with line, warnings.catch_warnings(record=True) as caught:
+    with line, in_fit(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", module="dask|distributed")  # these warnings are about Dask, not about the fit
         model = fit_on(device, model, views)
     if isinstance(line, SweepLine):
         for warning in {str(one.message) for one in caught}:
-            print(f"jella: note: {' '.join(warning.split())}", file=sys.stderr)
+            tell(f"note: {' '.join(warning.split())}")
         model.set_params(callback=None)
     return model
 

@@ -1,4 +1,4 @@
-"""The steps of all commands that fit: read, fit, write into a folder, summarise; the same in memory and on Dask.
+"""The steps of all commands that fit: read, fit, write, publish, add what takes longer; the same in memory and on Dask.
 
 A command adds what it writes and what it prints. A `Fitted` knows where the samples are.
 """
@@ -8,13 +8,35 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 from jella.cli.data import data_arguments
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import method_arguments
-from jella.cli.output import check_output, output_arguments, write_run
+from jella.cli.output import output, output_arguments
+from jella.cli.place import Out
+from jella.cli.run_file import LEFT_OUT, WRITTEN, new_run, update_run
 from jella.cli.words import say
+
+
+@dataclass(frozen=True)
+class Later:
+    """A part of the results that is added when the others are in place.
+
+    Attributes
+    ----------
+    name : str
+        Its name in run.json.
+    add : callable
+        Adds it; returns the findings, or None if it is left out.
+    files : tuple of str
+        The files that it writes.
+    """
+
+    name: str
+    add: Callable[[Fitted], Record | None]
+    files: tuple[str, ...] = ()
 
 
 def fit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,32 +50,47 @@ def fit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_fit(
-    options: argparse.Namespace, write: Callable[[Fitted], Record], describe: Callable[[Fitted, Record], Sequence[str]]
-) -> tuple[str, Record]:
-    """Fit, and write all results or none.
+    options: argparse.Namespace,
+    write: Callable[[Fitted], Record],
+    later: Later | None,
+    describe: Callable[[Fitted, Record], Sequence[str]],
+) -> tuple[list[str], Record]:
+    """Fit, write all results or none, and then add what takes longer.
 
     Parameters
     ----------
     options : Namespace
     write : callable
         Writes the files of the command; returns the findings.
+    later : Later, optional
+        What is added to the results.
     describe : callable
         Returns lines that describe the findings.
 
     Returns
     -------
-    text, record : str, dict
+    lines, record : list of str, dict
     """
-    place = check_output(options)
-    with _fitted(options, place) as fitted:
+    with output(options) as place, _fitted(options, place) as fitted:
         say(options, "writing")
         record = {"data": fitted.name, "samples": fitted.n_samples, "method": type(fitted.model).__name__}
         record |= write(fitted) | {"interrupted": fitted.is_interrupted} | fitted.where
-        write_run(fitted.folder, options, record)
+        run = new_run(options, record, [later.name] if later else [])
+        place.publish(run, later.files if later else ())
+        fitted.folder = place.path
+        if later is not None:
+            record |= add_later(fitted, later, run)
     lines = list(describe(fitted, record))
     if fitted.is_interrupted:
         lines.append("interrupted: the results are those of the last accepted sweep")
-    return "\n".join([*lines, written_to(place), *fitted.left_out]), record
+    return [*lines, written_to(place.path), *fitted.left_out], record
+
+
+def add_later(fitted: Fitted, later: Later, run: Record) -> Record:
+    """Add a part to results that are in place, and say so in run.json; returns the findings."""
+    found = later.add(fitted)
+    update_run(fitted.folder, run, summary=found or {}, parts={later.name: LEFT_OUT if found is None else WRITTEN})
+    return found or {}
 
 
 def written_to(place: Path) -> str:
@@ -61,7 +98,7 @@ def written_to(place: Path) -> str:
     return f"written to {place}: {', '.join(sorted(path.name for path in place.iterdir()))}"
 
 
-def _fitted(options: argparse.Namespace, place: Path) -> AbstractContextManager[Fitted]:
+def _fitted(options: argparse.Namespace, place: Out) -> AbstractContextManager[Fitted]:
     if options.dask is not None:
         from jella.cli.on_dask import fitted_on_dask
 

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,9 @@ import numpy as np
 from jella.cli.data import aligned_labels, class_scores, read_data
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_device, fit, make_model
-from jella.cli.output import output_folder, sample_column, write_embedding, write_table
+from jella.cli.output import sample_column, write_embedding, write_table
+from jella.cli.place import Out
+from jella.cli.reporting import report_on
 from jella.cli.words import say
 
 if TYPE_CHECKING:
@@ -24,16 +25,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def fitted_in_memory(options: argparse.Namespace, place: Path) -> Iterator[Fitted]:
-    """The fitted model that the options describe; its folder is moved to OUT at the end."""
+def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted]:
+    """The fitted model that the options describe."""
     device, model = chosen_device(options), make_model(options)
     say(options, "reading")
     dataset = read_data(options)
     say(options, "fitting")
     model = fit(model, dataset.views, device)
     where = {} if device is None else {"device": str(device)}
-    with output_folder(place) as folder:
-        yield FittedInMemory(options, model, folder, dataset.name, where, dataset, device)
+    yield FittedInMemory(options, model, place.folder, dataset.name, where, dataset, device)
 
 
 @dataclass(eq=False)
@@ -88,11 +88,8 @@ class FittedInMemory(Fitted):
 
     def write_report(self) -> None:
         """Write report.html."""
-        from jella.cli.report import report_on
-
         say(self.options, "writing the report, with a second fit on hidden values")
-        options = self.options
-        report_on(self.dataset, self.model, self.folder / "report.html", options.command_line, options.seed)
+        report_on(self.dataset, self.model, self.folder / "report.html", self.options)
 
     def agreement(self) -> Record:
         """Scores of the clusters against known classes, if there are some."""

@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     data_arguments(parser)
 
 
-def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Read and describe the data."""
     from jella.estimators.catalogue import methods
     from jella.views import read_views
@@ -79,7 +79,7 @@ def _classes(labels: Any) -> dict[str, int]:
     return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
 
 
-def _text(record: dict[str, Any]) -> str:
+def _text(record: dict[str, Any]) -> list[str]:
     n = record["samples"]
     named = ", named" if record["named"] else ""
     lines = [f"{record['data']}: {counted(n, 'sample')}{named}, {counted(len(record['views']), 'view')}", ""]
@@ -100,7 +100,7 @@ def _text(record: dict[str, Any]) -> str:
     lines += [f"cannot: {name} ({why})" for name, why in record["methods"].items() if why is not None]
     if record["notes"]:
         lines += ["", *(f"note: {note}" for note in record["notes"])]
-    return "\n".join(lines)
+    return lines
 
 
 def _needs_lines(record: dict[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add no options."""
 
 
-def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """The table with one line per method."""
     from jella.estimators.catalogue import methods
 
@@ -51,4 +51,4 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         )
     lines = aligned(rows, "<<<<<<<<")
     lines += ["", *(f"{m['name']:12s}{m['summary']}." for m in records)]
-    return "\n".join(lines), {"methods": records}
+    return lines, {"methods": records}

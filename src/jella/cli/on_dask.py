@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jella.cli.fitting import chosen_method, fit, make_model
-from jella.cli.output import output_folder
+from jella.cli.place import Out
+from jella.cli.signals import deaf_to_ctrl_c
 from jella.cli.words import say
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ def _data_name(options: argparse.Namespace) -> str:
 
 
 @contextmanager
-def fitted_on_dask(options: argparse.Namespace, place: Path) -> Iterator[FittedInParts]:
-    """The model that the options describe, fitted on their cluster; its folder is moved to OUT at the end."""
+def fitted_on_dask(options: argparse.Namespace, place: Out) -> Iterator[FittedInParts]:
+    """The model that the options describe, fitted on their cluster."""
     from jella.cli.write_parts import FittedInParts
     from jella.io.partitions import find_partitions, open_all
     from jella.solve.samples import SamplesLostError
@@ -73,7 +74,8 @@ def fitted_on_dask(options: argparse.Namespace, place: Path) -> Iterator[FittedI
     say(options, "reading")
     sources = find_partitions(options.data if len(options.data) > 1 else options.data[0], id_column=options.id_column)
     try:
-        with _quiet(), _connected(options) as client, output_folder(place) as folder:
+        with _quiet(), _connected(options) as client:
+            folder = place.folder
             _check_shared(client, folder)
             workers = len(client.nthreads())
             say(options, f"fitting on {workers} workers, their work is shown at {client.dashboard_link}")
@@ -135,7 +137,7 @@ def _connected(options: argparse.Namespace) -> AbstractContextManager[Any]:
 @contextmanager
 def _started(distributed: Any) -> Iterator[Any]:
     """A client of worker processes on this machine, one per core."""
-    with _deaf():
+    with deaf_to_ctrl_c():  # a cluster that is partly started or closed would print tracebacks
         # the error of a task is raised in this process; at the end workers would only log that others are gone
         cluster = distributed.LocalCluster(
             threads_per_worker=1, processes=True, silence_logs=logging.CRITICAL, env=_ONE_THREAD, preload=[__name__]
@@ -144,7 +146,7 @@ def _started(distributed: Any) -> Iterator[Any]:
     try:
         yield client
     finally:
-        with _deaf():
+        with deaf_to_ctrl_c():
             client.close()
             cluster.close()
 
@@ -162,16 +164,6 @@ def _found(distributed: Any, address: str) -> Iterator[Any]:
                 "with `dask scheduler` and `dask worker`, or leave the address out to use this machine"
             ) from error
         yield client
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Ignore Ctrl-C, also in new processes: a cluster that is partly started or closed would print tracebacks."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def dask_setup(worker: Any) -> None:

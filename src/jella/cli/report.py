@@ -1,54 +1,93 @@
-"""Write report.html again, from a folder that `jella cluster` wrote and its data."""
+"""Finish or repeat what `jella cluster` and `jella complete` add to their results, from a folder and its data.
+
+For a folder of `jella cluster` this is report.html; for one of `jella complete`, the estimate of the error, which needs
+a fit and a second one on hidden values.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
+from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from jella.cli.data import aligned_labels, read_data
+from jella.cli import cluster, complete
+from jella.cli.data import read_data
+from jella.cli.fitting import chosen_device, fit, make_model
+from jella.cli.flow import add_later
+from jella.cli.in_memory import FittedInMemory
+from jella.cli.output import file_to_write
+from jella.cli.place import bring_back, held
+from jella.cli.reporting import report_on
+from jella.cli.results import checked_options, load_model
+from jella.cli.run_file import PENDING, read_run, update_run
 
-if TYPE_CHECKING:
-    from jella.io import Dataset
-
-HELP = "write report.html again, from a folder of results"
+HELP = "write report.html (or the estimate of the error) again, from a folder of results"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options: the folder, and another path for the report."""
-    parser.add_argument("folder", metavar="OUT", help="folder that `jella cluster` wrote")
+    parser.add_argument("folder", metavar="OUT", help="folder that `jella cluster` or `jella complete` wrote")
     parser.add_argument("--data", nargs="*", default=None, help="the data, if they were moved")
-    parser.add_argument("--to", metavar="FILE", help="write to this file instead of OUT/report.html")
+    parser.add_argument("--to", metavar="FILE", help="write the report to this file instead of OUT/report.html")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
 
 
-def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Load the model, read the data as `jella cluster` did, and write the report."""
+def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    """Load the model, read the data as the first run did, and add the part that comes last."""
     folder = Path(options.folder)
-    if not (folder / "run.json").exists():
+    bring_back(folder)
+    done = read_run(folder)
+    command = done["options"].get("command")
+    if command not in ("cluster", "complete") or done["options"].get("dask") is not None:
         raise ValueError(
-            f"expected a folder that `jella cluster` wrote, got {str(folder)!r}, without a run.json; name one"
+            f"expected a folder that `jella cluster` or `jella complete` wrote from samples in memory, got "
+            f"{str(folder)!r}, which holds other results; name one"
         )
-    done = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    given = SimpleNamespace(**done["options"] | ({"data": options.data} if options.data else {}))
-    path = Path(options.to) if options.to else folder / "report.html"
-    model, dataset = load_model(folder), read_data(cast(argparse.Namespace, given))
-    report_on(dataset, model, path, done["command"], given.seed)
-    return f"written to {path}", {"report": str(path)}
+    parser = argparse.ArgumentParser(add_help=False)
+    {"cluster": cluster, "complete": complete}[command].arguments(parser)
+    given = checked_options(done, parser, str(folder / "run.json"))
+    given.data = options.data or given.data
+    with nullcontext() if options.to else held(folder):
+        return (_estimate if command == "complete" else _report)(options, folder, done, given)
 
 
-def load_model(where: str | Path) -> Any:
-    """The model in a file, or in a folder of results."""
-    from jella.estimators.loading import load
+def _report(
+    options: argparse.Namespace, folder: Path, done: dict[str, Any], given: argparse.Namespace
+) -> tuple[list[str], dict[str, Any]]:
+    path = _target(options, folder, done, given)
+    model, dataset = load_model(folder), read_data(given)
+    if options.to:
+        report_on(dataset, model, path, given)
+        return [f"written to {path}"], {"report": str(path)}
+    done["files"] = sorted({*map(str, done["files"]), cluster.REPORT})
+    update_run(folder, done, parts={cluster.LATER.name: PENDING})
+    fitted = FittedInMemory(given, model, folder, dataset.name, {}, dataset, None)
+    add_later(fitted, cluster.LATER, done)
+    lines = fitted.left_out or [f"written to {path}"]
+    return lines, {"report": None if fitted.left_out else str(path)}
 
-    path = Path(where)
-    return load(path / "model.jella" if path.is_dir() else path)
+
+def _target(options: argparse.Namespace, folder: Path, done: dict[str, Any], given: argparse.Namespace) -> Path:
+    """The path of the report; refused if it belongs to something else."""
+    if options.to:
+        if Path(options.to).resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"expected a file outside of {str(folder)!r}, got {options.to!r}; leave --to out")
+        inputs = argparse.Namespace(**{**vars(options), "data": given.data})
+        return file_to_write(options.to, inputs)
+    path = folder / cluster.REPORT
+    if path.exists() and cluster.REPORT not in done["files"]:
+        raise ValueError(f"expected a report of jella to replace, got {str(path)!r}, which is another file; move it")
+    return path
 
 
-def report_on(dataset: Dataset, model: Any, path: Path, command: str, seed: int) -> None:
-    """Write the report of a fit on a data set; known classes are used to colour and to score."""
-    from jella.report import write_report
-
-    truth = aligned_labels(dataset)
-    write_report(path, model, dataset.views, labels=truth, command=command, seed=seed, title=dataset.name)
+def _estimate(
+    options: argparse.Namespace, folder: Path, done: dict[str, Any], given: argparse.Namespace
+) -> tuple[list[str], dict[str, Any]]:
+    if options.to:
+        raise ValueError("expected --to for a folder of `jella cluster`, got one of `jella complete`; leave --to out")
+    device, dataset = chosen_device(given), read_data(given)
+    model = fit(make_model(given), dataset.views, device)
+    found = add_later(FittedInMemory(given, model, folder, dataset.name, {}, dataset, device), complete.LATER, done)
+    text = complete.error_line(found) if found else "no estimate of the error: too few values are known"
+    return [text, f"written to {folder / 'run.json'}"], found

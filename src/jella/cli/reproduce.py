@@ -8,7 +8,12 @@ writes the outputs again from it.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+from jella.cli.signals import Stopped
 
 HELP = "the tables and figures of the JELLA paper"
 NAMES = (
@@ -33,24 +38,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Find the data, compute, and draw."""
     from jella.cli.fitting import chosen_device
     from jella.experiments.reproduce import reproduce
 
     device = chosen_device(options)
-    made = reproduce(
-        options.names,
-        options.output,
-        data=options.data,
-        sets=options.sets,
-        quick=options.quick,
-        compute=not options.draw,
-        n_jobs=options.jobs,
-        device=device,
-        progress=not options.quiet,
-        note=options.command_line,
-    )
+    _refuse_other_folders(Path(options.output))
+    with _kept(options.output):
+        made = reproduce(
+            options.names,
+            options.output,
+            data=options.data,
+            sets=options.sets,
+            quick=options.quick,
+            compute=not options.draw,
+            n_jobs=options.jobs,
+            device=device,
+            progress=not options.quiet,
+            note=options.command_line,
+        )
     lines = [f"data sets: {', '.join(made.plan.datasets)}"]
     lines += [f"not found: {name}: {why}" for name, why in made.missing.items()]
     lines += [f"note: {note}" for note in made.notes]
@@ -61,4 +68,23 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         "notes": list(made.notes),
         "written": [str(path) for path in made.written],
     }
-    return "\n".join(lines), record
+    return lines, record
+
+
+def _refuse_other_folders(folder: Path) -> None:
+    """Refuse a folder that holds something else than the outputs of this command."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not (folder / "results.jsonl").is_file():
+        raise ValueError(
+            f"expected a new folder or one that `jella reproduce` wrote, got {str(folder)!r}, which is neither; name "
+            "another"
+        )
+
+
+@contextmanager
+def _kept(folder: str) -> Iterator[None]:
+    """Say in an interruption that finished cells are kept."""
+    try:
+        yield
+    except (KeyboardInterrupt, Stopped) as error:
+        error.add_note(f"finished cells are kept in {Path(folder) / 'results.jsonl'}, and the same command goes on")
+        raise

@@ -13,16 +13,9 @@ import numpy as np
 
 from jella.cli.data import data_arguments, read_data
 from jella.cli.flow import written_to
-from jella.cli.output import (
-    check_output,
-    output_arguments,
-    output_folder,
-    sample_column,
-    write_embedding,
-    write_run,
-    write_table,
-)
-from jella.cli.report import load_model
+from jella.cli.output import output, output_arguments, sample_column, write_embedding, write_table
+from jella.cli.results import load_model
+from jella.cli.run_file import new_run
 
 HELP = "embed new samples with a saved model, find their clusters and missing values"
 
@@ -34,20 +27,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     output_arguments(parser)
 
 
-def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Load the model, read the data, transform them, and write the results."""
     from jella.io import write_views
     from jella.views import read_views
 
-    place = check_output(options)
-    model = load_model(options.model)
-    if not hasattr(model, "transform"):
-        raise ValueError(f"expected a model that embeds new samples, got {type(model).__name__}; fit another method")
-    dataset = read_data(options)
-    views = read_views(dataset.views, schema=model.schema_)
-    samples = sample_column(views.sample_names, views.n_samples)
-    record = {"data": dataset.name, "samples": views.n_samples, "method": type(model).__name__}
-    with output_folder(place) as folder:
+    with output(options) as place:
+        model = load_model(options.model)
+        if not hasattr(model, "transform"):
+            raise ValueError(
+                f"expected a model that embeds new samples, got {type(model).__name__}; fit another method"
+            )
+        dataset = read_data(options)
+        views = read_views(dataset.views, schema=model.schema_)
+        samples = sample_column(views.sample_names, views.n_samples)
+        record = {"data": dataset.name, "samples": views.n_samples, "method": type(model).__name__}
+        folder = place.folder
         write_embedding(folder, samples, model, model.transform(dataset.views), options.tables)
         if hasattr(model, "predict"):
             labels = model.predict(dataset.views)
@@ -58,6 +53,6 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
             write_views({name: completed.pop(name) for name in dataset.views}, folder / "completed", like=dataset)
             if completed:
                 write_views(completed, folder / "predicted")
-        write_run(folder, options, record)
+        place.publish(new_run(options, record))
     text = f"{record['samples']:,} samples of {record['data']} by {record['method']}"
-    return f"{text}\n{written_to(place)}", record
+    return [text, written_to(place.path)], record

@@ -57,15 +57,20 @@ class FittedInParts(Fitted):
     def write_completed(self) -> dict[str, int]:
         """Write the folder completed, one folder per view; returns the number of missing values of each."""
         from jella.distributed.scheduler import compute
+        from jella.io.file_names import NAMES, file_names, names_to_list, target_in
 
+        place = self.folder / "completed"
+        stems = file_names(source.name for source in self.sources)
         completed, writes = self.model.complete(self.X), []
         for source in self.sources:
-            folder = _made(self.folder / "completed" / source.name)
+            folder = _made(target_in(place, stems[source.name]))
             settings = list(source.columns), source.id_column, source.id_is_index
             writes += [
                 _delayed(_write_view)(part, *settings, str(folder / _part(number)))
                 for number, part in enumerate(_parts(completed[source.name]))
             ]
+        if (listed := names_to_list(stems)) is not None:
+            (place / NAMES).write_text(listed, encoding="utf-8")
         observed = compute([*(_n_observed(self.X[source.name]) for source in self.sources), *writes])
         pairs = zip(self.n_entries.items(), observed, strict=False)
         return {name: entries - int(known) for (name, entries), known in pairs}

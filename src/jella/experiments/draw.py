@@ -16,6 +16,7 @@ from jella.experiments.paper import ARTEFACTS, STUDY_RATE, ExperimentPlan
 from jella.experiments.published import published_page
 from jella.experiments.results_file import ResultsFile
 from jella.experiments.summary import BY_LABELS, RULES, Found, Place, coverage, index, strategies, summaries
+from jella.io.stored import replacing
 
 Results = Mapping[str, Mapping[str, Any]]
 ViewNames = Callable[[str], Sequence[str]]
@@ -42,7 +43,8 @@ class _Sheet:
 
     def write(self, end: str, text: str) -> Path:
         path = self.folder / f"{self.name}.{end}"
-        path.write_text(text, encoding="utf-8")
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
         return path
 
 
@@ -102,7 +104,8 @@ def draw(
     for page, text in (("published", published_page(planned, found)), ("claims", claims_page(planned, found))):
         if text:
             written.append(where / f"{page}.md")
-            written[-1].write_text(f"{text}\n{below}\n", encoding="utf-8")
+            with replacing(written[-1]) as part:
+                part.write_text(f"{text}\n{below}\n", encoding="utf-8")
     return written
 
 

@@ -14,6 +14,7 @@ from jella.experiments.cell import Cell
 from jella.experiments.contenders import Parameters
 from jella.experiments.paper import BESIDE, MISSING_VIEW_METHODS
 from jella.experiments.summary import BY_LABELS, Found, Place, Summary, by_combination, by_place, summaries, titles
+from jella.io.stored import replacing
 
 Lines = dict[str, dict[str, dict[float, Summary]]]  # data set -> line -> rate -> summary
 Styles = Mapping[str, Mapping[str, Any]]
@@ -139,9 +140,11 @@ def _figure(
         yield figure, figure.subplots(n_rows, n_columns, squeeze=False), written
         figure.get_layout_engine().set(rect=(0, below / height, 1, 1 - below / height))
         figure.text(0.01, 0.06 / height, text, fontsize=9, color="#444444", va="bottom", parse_math=False)
-        figure.savefig(written[0], dpi=150, metadata={"Description": caption, "Software": None})
+        with replacing(written[0]) as part:
+            figure.savefig(part, dpi=150, metadata={"Description": caption, "Software": None})
         figure.set_layout_engine("none")  # the layout is fixed and not computed again
-        figure.savefig(written[1], metadata={"Description": caption, "Date": None})
+        with replacing(written[1]) as part:
+            figure.savefig(part, metadata={"Description": caption, "Date": None})
 
 
 def _matplotlib() -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jella.experiments.cell import Cell
+from jella.io.stored import replacing
 
 #: values that differ from run to run although the result is the same
 MEASURED = ("seconds", "cpu_seconds", "peak_mib", "environment", "fit_seconds", "device")
@@ -59,9 +60,8 @@ class ResultsFile:
         results = self.results()
         lines = [json.dumps(record) for record in self.environments().values()]
         lines += [json.dumps(results[key]) for key in sorted(results)]
-        beside = self.path.with_name(self.path.name + ".part")
-        beside.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-        os.replace(beside, self.path)
+        with replacing(self.path) as part:
+            part.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
 
 
 def _drop_unfinished_line(file: Any) -> None:

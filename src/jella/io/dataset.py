@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.io.errors import DataError, some
+from jella.numerics.words import printable
 from jella.views.containers import is_frame
 
 
@@ -105,16 +106,17 @@ class Dataset:
 
     def __repr__(self) -> str:
         n = len(self.sample_names)
-        width = max(map(len, self.views), default=0)
+        names = {name: printable(str(name)) for name in self.views}
+        width = max(map(len, names.values()), default=0)
         shapes = {name: str(tuple(int(s) for s in view.shape)) for name, view in self.views.items()}
         shape_width = max(map(len, shapes.values()), default=0)
         lines = [f"Dataset {self.name!r}: {n} samples, {len(self.views)} view{'s' * (len(self.views) != 1)}"]
         for name, view in self.views.items():
-            line = f"  {name:<{width}}  {shapes[name]:<{shape_width}}  {_kind(view)}{_missing(view, n)}"
+            line = f"  {names[name]:<{width}}  {shapes[name]:<{shape_width}}  {_kind(view)}{_missing(view, n)}"
             lines.append(line)
         if self.labels is not None:
             lines.append(f"  labels  {self.n_classes} classes")
-        lines += [f"  - {note}" for note in self.notes]
+        lines += [f"  - {printable(note)}" for note in self.notes]
         return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from jella.io.dataset import Options
 from jella.io.errors import DataError, need
+from jella.io.formulas import unguarded
 from jella.io.tables import Table, is_id_name, is_unnamed
 
 _DELIMITERS = (",", "\t", ";", "|", " ")
@@ -41,7 +42,7 @@ def read_delimited(path: Path, options: Options) -> Table:
     text = load_text(path)
     missing = {*MISSING, *options.missing}
     columns = [list(cells) for cells in zip(*text.rows, strict=True)]
-    ids = columns.pop(0) if text.leads_with_ids else None
+    ids = list(map(unguarded, columns.pop(0))) if text.leads_with_ids else None
     candidate = None if ids is not None else _id_candidate(text, options)
     data = {j: _column(cells, missing, as_text=j == candidate) for j, cells in enumerate(columns)}
     frame = pd.DataFrame(data, index=ids)
@@ -54,7 +55,7 @@ def unique_heads(text: TextTable) -> list[str]:
         return [str(j) for j in range(len(text.rows[0]))]
     seen: dict[str, int] = {}
     names = []
-    for name in text.header:
+    for name in map(unguarded, text.header):
         names.append(f"{name}.{seen[name]}" if name in seen else name)
         seen[name] = seen.get(name, 0) + 1
     return names
@@ -70,7 +71,7 @@ def _column(cells: list[str], missing: set[str], as_text: bool) -> Any:
         with suppress(ValueError):
             there = cells if complete else ["nan" if cell in missing else cell for cell in cells]
             return np.array(list(map(float, there)))
-    return [np.nan if cell in missing else cell for cell in cells]
+    return [np.nan if cell in missing else unguarded(cell) for cell in cells]
 
 
 def load_text(path: Path) -> TextTable:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from jella.io.dataset import Dataset, Options, is_sparse_frame
 from jella.io.errors import DataError, need
+from jella.io.file_names import name_of
 from jella.io.layout import find_layout
 from jella.io.stored import stored_like
 from jella.saving.archive import write_member
@@ -20,7 +21,7 @@ from jella.views.containers import is_frame
 
 def read_npz(path: Path, options: Options) -> Dataset:
     """The data set in a NumPy archive; views become DataFrames if it holds sample names."""
-    variables = _load(path)
+    variables = {name_of(member): array for member, array in _load(path).items()}
     layout = find_layout(variables, options, path.name)
     views, labels = layout.views(variables), layout.labels
     n = next(iter(views.values())).shape[0]
@@ -41,7 +42,9 @@ def read_npz(path: Path, options: Options) -> Dataset:
 
 def write_npz(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
     """Write the arrays of the source with new values in the views."""
-    variables = _load(source)
+    stored = _load(source)
+    members = {name_of(member): member for member in stored}
+    variables = {name: stored[member] for name, member in members.items()}
     places = find_layout(variables, options, source.name).places
     for name, view in views.items():
         values = _in_stored_order(view, variables) if is_frame(view) else view
@@ -50,7 +53,7 @@ def write_npz(views: dict[str, Any], path: Path, source: Path, options: Options)
             return
         new = values.T if places[name].turned else values
         variables[name] = stored_like(new.toarray() if sparse.issparse(new) else new, variables[name].dtype)
-    save_arrays(variables, path)
+    save_arrays({members[name]: array for name, array in variables.items()}, path)
 
 
 def save_arrays(arrays: dict[str, Any], path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jella.io.errors import DataError, need, some
+from jella.io.file_names import name_of
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _natural(path: Path) -> list[Any]:
 
 def view_name(path: Path) -> str:
     """The name of the view in a file or folder."""
-    return path.stem if path.suffix.lower() == ".parquet" else path.name
+    return name_of(path.stem if path.suffix.lower() == ".parquet" else path.name, path.parent)
 
 
 def _opened(file: str | Path) -> Any:

@@ -13,6 +13,7 @@ from jella.io.dataset import Dataset, Options, Origin, checked
 from jella.io.delimited import read_delimited
 from jella.io.errors import DataError, some
 from jella.io.excel import read_sheets
+from jella.io.file_names import name_of
 from jella.io.matlab import read_mat
 from jella.io.matrix_market import read_matrix_market
 from jella.io.npz import read_npz
@@ -163,8 +164,12 @@ def _read_tables(files: Sequence[Path], options: Options, name: str) -> Dataset:
             raise DataError(f"expected a table, got {file.name!r}, which does not exist or is empty; check the path")
     if not files or len({file.stem for file in files}) < len(files):
         raise DataError(f"expected tables of different names, got {[file.name for file in files]}; rename them")
-    tables = [TABLES[file.suffix.lower()](file, options) for file in files]
+    tables = [_named_table(TABLES[file.suffix.lower()](file, options), file) for file in files]
     return assemble(name, tables, options)
+
+
+def _named_table(table: Table, file: Path) -> Table:
+    return replace(table, name=name_of(file.stem, file.parent))
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

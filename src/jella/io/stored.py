@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,15 @@ def giving_arrays(reader: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name in the same folder; renamed to the path after success and removed after an error."""
+    """A new name in the same folder; on the disk and renamed to the path after success, removed after an error."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"expected a file to write, got {str(path)!r}, which is a folder or a device; name another")
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.stem}.part{path.suffix}")
+    part = path.with_name(f".jella-{token_hex(8)}.part{path.suffix}")
     try:
         yield part
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)

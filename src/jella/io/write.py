@@ -16,6 +16,8 @@ from jella.io.dataset import Dataset, Options, Origin, is_sparse_frame
 from jella.io.delimited_write import write_delimited
 from jella.io.errors import DataError, need
 from jella.io.excel import write_sheets
+from jella.io.file_names import NAMES, file_names, name_of, names_to_list, target_in
+from jella.io.formulas import guarded
 from jella.io.matlab import write_mat
 from jella.io.npz import save_arrays, write_npz
 from jella.io.read import FILES, TABLES, read
@@ -24,6 +26,8 @@ from jella.views.containers import is_frame
 
 #: views by name, path to write to, source file, options with which it was read
 Writer = Callable[[dict[str, Any], Path, Path, Options], None]
+#: a file to write, and the function that writes it
+_Step = tuple[Path, Callable[[Path], Any]]
 
 _FILES: dict[str, Writer] = {
     ".mat": write_mat,
@@ -80,7 +84,7 @@ def write_views(
     return [target for target, _ in steps]
 
 
-def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[tuple[Path, Callable[[Path], None]]]:
+def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[_Step]:
     """The files to write, with the function that writes each."""
     if like is None or like.source is None or not _is_written(like.source):
         return _plain_steps(views, path)
@@ -92,15 +96,14 @@ def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[tupl
     files = _files(source)
     if files[0].suffix.lower() in _FILES:
         return [_step(_FILES, views, _target(path, files[0]), files[0], options)]
-    by_name = {file.stem: file for file in files}
+    by_name = {name_of(file.stem, file.parent): file for file in files}
     single = isinstance(source.path, Path) and source.path.is_file()
     targets = {name: _target(path, file) if single else path / file.name for name, file in by_name.items()}
-    return [_step(_TABLES, {name: v}, targets[name], by_name[name], options) for name, v in views.items()]
+    steps = [_step(_TABLES, {name: v}, targets[name], by_name[name], options) for name, v in views.items()]
+    return steps if single else steps + _names_step(path, {name: by_name[name].stem for name in views})
 
 
-def _step(
-    writers: Mapping[str, Writer], views: dict[str, Any], target: Path, source: Path, options: Options
-) -> tuple[Path, Callable[[Path], None]]:
+def _step(writers: Mapping[str, Writer], views: dict[str, Any], target: Path, source: Path, options: Options) -> _Step:
     write = writers[source.suffix.lower()]
     return target, lambda part: write(views, part, source, options)
 
@@ -145,21 +148,38 @@ def _as_read(view: Any, known: Any) -> Any:
     return pd.DataFrame(values, index=known.index, columns=known.columns)
 
 
-def _plain_steps(views: dict[str, Any], path: Path) -> list[tuple[Path, Callable[[Path], None]]]:
+def _plain_steps(views: dict[str, Any], path: Path) -> list[_Step]:
     """The files to write: one archive, or one CSV table per view."""
     if path.suffix.lower() == ".npz":
         return [(path, lambda part: save_arrays(_arrays(views), part))]
     if path.suffix.lower() in (*FILES, *TABLES) and not path.is_dir():
         raise DataError(f"expected a folder or a path that ends in .npz, got {path.name!r}; change it")
-    return [(path / f"{name}.csv", _csv_writer(view)) for name, view in views.items()]
+    stems = file_names(map(str, views))
+    steps = [(target_in(path, stems[str(name)], ".csv"), _csv_writer(view)) for name, view in views.items()]
+    return steps + _names_step(path, stems)
+
+
+def _names_step(folder: Path, stems: dict[str, str]) -> list[_Step]:
+    """The file with the names that are too long, if there are some."""
+    listed = names_to_list(stems)
+    return [] if listed is None else [(folder / NAMES, lambda part: part.write_text(listed, encoding="utf-8"))]
 
 
 def _arrays(views: dict[str, Any]) -> dict[str, Any]:
     """Dense arrays on all samples, with the names of the samples if they have some."""
     dataset = Dataset("views", views)
-    arrays = {k: v.toarray() if sparse.issparse(v) else v for k, v in dataset.as_arrays().views.items()}
+    stems = file_names(map(str, views), cut=False)
+    dense = {str(k): v.toarray() if sparse.issparse(v) else v for k, v in dataset.as_arrays().views.items()}
+    arrays = {stems[name]: values for name, values in dense.items()}
     names = dataset.sample_names
-    return arrays if isinstance(names, range) else arrays | {"samples": names.to_numpy().astype(str)}
+    if not isinstance(names, range):
+        free = next(name for name in ("samples", *(f"samples_{k}" for k in range(len(arrays)))) if name not in arrays)
+        arrays[free] = names.to_numpy().astype(str)
+    return arrays
+
+
+def _guarded(name: Any) -> Any:
+    return guarded(name) if isinstance(name, str) else name
 
 
 def _csv_writer(view: Any) -> Callable[[Path], None]:
@@ -170,4 +190,5 @@ def _csv_writer(view: Any) -> Callable[[Path], None]:
     else:
         frame = view.sparse.to_dense() if is_sparse_frame(view) else view
     named = not isinstance(frame.index, pd.RangeIndex)
+    frame = frame.rename(columns=_guarded, index=_guarded if named else None)
     return lambda part: frame.to_csv(part, index=named, index_label="sample" if named else None)

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-from jella.numerics.words import as_time
+from jella.numerics.words import as_time, printable
 
 _PAUSE = 0.1  # seconds between two updates on a terminal
 _PAUSE_IN_LOGS = 15.0  # seconds between two lines in a file
@@ -42,20 +42,30 @@ class StatusLine:
 
     def show(self, text: str, *, at_once: bool = False) -> None:
         """Replace the line, unless the last one is very recent; with `at_once`, always on a terminal."""
+        if not self.enabled or self._stream is None:
+            return
         terminal = self._stream.isatty()
         pause = 0.0 if at_once and terminal else _PAUSE if terminal else _PAUSE_IN_LOGS
-        if not self.enabled or time.monotonic() - self.shown < pause:
+        if time.monotonic() - self.shown < pause:
             return
         self.shown, self._drawn = time.monotonic(), terminal
+        text = printable(text)
         self._write(f"\r\x1b[K{text}" if terminal else f"{text}\n")
 
     @property
-    def _stream(self) -> TextIO:
+    def _stream(self) -> TextIO | None:
+        """The stream; None if the process has none."""
         return sys.stderr if self._given is None else self._given
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        """Write, unless the stream is gone or full: work goes on without its progress."""
+        if self._stream is None:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self.enabled = False
 
 
 class ProgressLine(StatusLine):

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 #: text in the place of a missing number
 NOTHING = "–"
+#: control characters, marks that change the direction of text, and characters that no encoding has
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""Text for one line of a terminal: characters that would control it are shown as escapes.
+
+    >>> print(printable("red\x1b[31m\nline"))
+    red\x1b[31m\nline
+    """
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def counted(count: int, what: str, several: str | None = None) -> str:
@@ -67,6 +79,7 @@ def shortened(text: str, most: int) -> str:
     >>> shortened("expression", 10), shortened("expression", 6)
     ('expression', 'expre…')
     """
+    text = printable(text)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -76,6 +89,7 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], 2)
     ('a, b and c', 'a, b and 1 more')
     """
+    names = [printable(name) for name in names]
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
@@ -87,6 +101,7 @@ def aligned(rows: Sequence[Sequence[str]], sides: str, indent: str = "") -> list
     >>> aligned([("view", "filled"), ("text", "12")], "<>")
     ['view  filled', 'text      12']
     """
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         indent + "  ".join(f"{cell:{s}{w}}" for cell, s, w in zip(row, sides, widths, strict=True)).rstrip()

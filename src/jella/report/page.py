@@ -79,7 +79,7 @@ def write_report(
         title=title,
         held_out=held_out,
     )
-    file.write_text(render(data), encoding="utf-8")
+    file.write_text(render(data), encoding="utf-8", errors="xmlcharrefreplace")  # a name may hold half a character
     return file
 
 
