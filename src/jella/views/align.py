@@ -1,0 +1,224 @@
+"""`jella.align`: views whose samples are rows with matching ids; and what a fit checks of these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from scipy import sparse
+
+from jella.numerics.arrays import namespace
+from jella.views.annotated import padded, renewed_mudata, with_more_samples, with_values
+from jella.views.containers import is_annotated, is_chunked, is_frame, is_mudata, is_single, sample_index
+from jella.views.frames import check_unique
+from jella.views.ids import IdRule
+from jella.views.model import Views
+from jella.views.overlap import Overlap
+from jella.views.read import read_views, split
+from jella.views.write import put_back
+from jella.views.zero_rows import constant_rows, warn_of_constant_rows
+
+SAMPLES = ("rows", "columns")
+ZERO_ROWS = ("observed", "missing")
+
+
+def align(views: Any, *, ids: Any = "exact", samples: str = "rows", zero_rows: str = "observed") -> Any:
+    """Views that any estimator can fit together: samples as rows, with ids that match.
+
+    Estimators match the samples of DataFrames and AnnData by their ids, and refuse views that share less than a tenth
+    of the samples of the smaller one. They do not change ids: this function does.
+
+    Parameters
+    ----------
+    views : list, tuple or dict of DataFrames, AnnData, arrays or SciPy sparse arrays; or a MuData
+        Not modified.
+    ids : str or callable, default='exact'
+        How ids are made equal. 'exact': as they are. 'union': as they are, and views may share few samples or none;
+        each view gets all samples, with rows of NaN for those that it lacks. Or one rule, or several with commas
+        between them, applied to each id from left to right:
+
+        - 'text': numbers become text;
+        - 'strip', 'casefold': without spaces around it; without the difference of upper and lower case;
+        - 'zeros': without zeros in front of numbers; 'digits': only the numbers, without these zeros;
+        - 'prefix:12': the first 12 characters;
+        - 're:PATTERN': the first group of a regular expression, or its match; an id without a match stays. It must be
+          the last rule.
+
+        A callable gets each id as text and returns the new one. 'union' may follow rules.
+    samples : {'rows', 'columns'}, default='rows'
+        Where the samples are in DataFrames and arrays.
+    zero_rows : {'observed', 'missing'}, default='observed'
+        Whether rows of zeros are values, or mean that the sample lacks the view. 'missing' is also for rows of another
+        value, such as -1, if the view has this value nowhere else.
+
+    Returns
+    -------
+    views : as given
+        The same container and types, samples as rows. A sparse view stores rows of NaN.
+
+    Examples
+    --------
+    >>> import pandas as pd, jella
+    >>> rna = pd.DataFrame({"g": [1.0, 2.0]}, index=["TCGA-A1-01A", "TCGA-B2-01A"])
+    >>> protein = pd.DataFrame({"p": [3.0, 4.0]}, index=["TCGA-B2", "TCGA-A1"])
+    >>> jella.align([rna, protein], ids="prefix:7")[0]
+               g
+    TCGA-A1  1.0
+    TCGA-B2  2.0
+    """
+    rule = IdRule.of(ids)
+    check_choice("samples", samples, SAMPLES)
+    check_choice("zero_rows", zero_rows, ZERO_ROWS)
+    if is_chunked(views):
+        raise ValueError("expected samples in memory, got a Dask collection; change its ids before you make it")
+    names, raws = split(views)
+    if samples == "columns":
+        raws = [turned(raw, name) for raw, name in zip(raws, names, strict=True)]
+    indices = [None if raw is None else sample_index(raw) for raw in raws]
+    if (rule.steps or rule.union) and all(index is None for index in indices):
+        raise ValueError("expected views with sample ids to match, got arrays; leave ids out, or pass DataFrames")
+    for index, name in zip(indices, names, strict=True):
+        if index is not None:
+            check_unique(index, name)
+    raws = [_renamed(raw, rule, name) for raw, name in zip(raws, names, strict=True)]
+    if rule.union:
+        raws = _on_all_samples(raws)
+    check_overlap(names, raws)
+    if zero_rows == "missing":
+        raws = _without_constant_rows(raws, names)
+    if is_mudata(views) and (rule.steps or rule.union):
+        return renewed_mudata(views, dict(zip(names, raws, strict=True)), rule)
+    return put_back(raws, views, names)
+
+
+def check_fit(X: Any, views: Views) -> None:
+    """What a fit checks of samples: refuse ids that do not match, warn of rows that look missing.
+
+    Parameters
+    ----------
+    X : the data of the user
+    views : Views
+        Read from X.
+    """
+    if is_single(X):
+        return
+    check_overlap(*split(X))
+    warn_of_constant_rows(views)
+
+
+def check_overlap(names: Any, raws: Any) -> None:
+    """Refuse raw views with ids if too few samples are in several of them."""
+    overlap = Overlap.of(names, raws)
+    refusal = None if overlap is None else overlap.refusal()
+    if refusal is not None:
+        raise ValueError(refusal)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a setting that is not among its choices."""
+    if value not in choices:
+        raise ValueError(f"expected {name} to be one of {choices}, got {value!r}; pass one of these")
+
+
+def turned(raw: Any, name: str) -> Any:
+    """A raw view with rows and columns exchanged."""
+    if is_mudata(raw):
+        raise ValueError(f"expected tables or arrays to turn, got the MuData {name!r}, whose rows are its samples")
+    if raw is None or hasattr(raw, "T"):
+        return None if raw is None else raw.T
+    return np.asarray(raw).T
+
+
+def _renamed(raw: Any, rule: IdRule, name: str) -> Any:
+    """A raw view with matched ids."""
+    index = None if raw is None else sample_index(raw)
+    if index is None or not rule.steps:
+        return raw
+    made = rule.index(index, name)
+    if is_frame(raw):
+        return raw.set_axis(made, axis=0)
+    out = raw.copy()
+    out.obs_names = made
+    return out
+
+
+def _on_all_samples(raws: list[Any]) -> list[Any]:
+    """Raw views on the samples of all views; rows of NaN for samples that a view lacks."""
+    indices = [sample_index(raw) for raw in raws]
+    union = indices[0]
+    for index in indices[1:]:
+        union = union.append(index[~index.isin(union)])
+    return [_extended(raw, union) for raw in raws]
+
+
+def _extended(raw: Any, union: Any) -> Any:
+    lacked = union[~union.isin(sample_index(raw))]
+    if not len(lacked):
+        return raw
+    gaps = np.arange(len(sample_index(raw)), len(union))
+    if is_annotated(raw):
+        X = _blank(padded(raw.X, len(lacked)), np.isin(np.arange(len(union)), gaps))
+        return with_more_samples(raw, X, lacked)
+    longer = raw.index.append(lacked)
+    if _is_sparse_frame(raw):
+        rows = np.isin(np.arange(len(union)), gaps)
+        return _sparse_frame(_blank(padded(_csr(raw), len(lacked)), rows), longer, raw.columns)
+    return raw.reindex(longer)
+
+
+def _without_constant_rows(raws: list[Any], names: tuple[str, ...]) -> list[Any]:
+    """Raw views with rows of NaN in the place of rows of zeros, or of another value that looks like a mark."""
+    views = read_views(dict(zip(names, raws, strict=True)))
+    out = []
+    for raw, view in zip(raws, views, strict=True):
+        found = constant_rows(view)
+        index = sample_index(raw)
+        if found is None:
+            out.append(raw)
+        else:
+            out.append(_blank(raw, found.rows if index is None else found.rows[views.sample_names.get_indexer(index)]))
+    return out
+
+
+def _blank(raw: Any, rows: np.ndarray) -> Any:
+    """A raw view with NaN in some rows; integers become floating point."""
+    if is_annotated(raw):
+        return with_values(raw, _blank(raw.X, rows))
+    if is_frame(raw):
+        if _is_sparse_frame(raw):
+            return _sparse_frame(_blank(_csr(raw), rows), raw.index, raw.columns)
+        return raw.mask(np.broadcast_to(rows[:, None], raw.shape))
+    if sparse.issparse(raw):
+        return _blank_sparse(raw, rows)
+    if isinstance(raw, np.ma.MaskedArray):
+        return np.ma.array(raw, mask=np.ma.getmaskarray(raw) | rows[:, None])
+    if not array_api_compat.is_array_api_obj(raw) or isinstance(raw, np.ndarray):
+        values = np.asarray(raw)
+        values = values.astype(values.dtype if values.dtype.kind == "f" else np.float64)
+        values[rows] = np.nan
+        return values
+    xp, device = namespace(raw), array_api_compat.device(raw)
+    values = raw if xp.isdtype(raw.dtype, "real floating") else xp.astype(raw, xp.float64)
+    return xp.where(xp.asarray(rows[:, None], device=device), xp.asarray(np.nan, dtype=values.dtype), values)
+
+
+def _blank_sparse(raw: Any, rows: np.ndarray) -> Any:
+    values = sparse.csr_array(raw, dtype=np.float32 if raw.dtype == np.float32 else np.float64)
+    nothing = sparse.csr_array(np.full((1, raw.shape[1]), np.nan, dtype=values.dtype))
+    order = np.where(rows, raw.shape[0], np.arange(raw.shape[0]))
+    return type(raw)(sparse.vstack([values, nothing], format="csr")[order])
+
+
+def _is_sparse_frame(raw: Any) -> bool:
+    return raw.shape[1] > 0 and all(hasattr(dtype, "subtype") for dtype in set(raw.dtypes))
+
+
+def _csr(raw: Any) -> Any:
+    return sparse.csr_array(raw.sparse.to_coo())
+
+
+def _sparse_frame(values: Any, index: Any, columns: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame.sparse.from_spmatrix(values, index=index, columns=columns)
