@@ -45,8 +45,11 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     from jella.model_selection.against_mean import mean_errors
     from jella.model_selection.held_out import HeldOut, Trials
     from jella.numerics.progress import ProgressLine
+    from jella.views.align import check_overlap
+    from jella.views.read import split
 
     dataset = read_data(options)
+    check_overlap(*split(dataset.views))
     chosen = list(methods().values()) if options.methods == ["all"] else [find_method(name) for name in options.methods]
     trials = Trials.draw(HeldOut(options.repeats, share=options.rate, random_state=options.seed), dataset.views)
     splits, truth = [trials.holed(number) for number in range(len(trials))], aligned_labels(dataset)

@@ -24,6 +24,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """Read and describe the data."""
     from jella.estimators.catalogue import methods
     from jella.views import read_views
+    from jella.views.zero_rows import constant_row_notes
 
     dataset = read_data(options)
     views = read_views(dataset.views)
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
         "patterns": _patterns(views),
         "classes": None if dataset.labels is None else _classes(dataset.labels),
         "methods": {m.command_name: m.obstacle(views) for m in methods().values()},
-        "notes": list(dataset.notes),
+        "notes": [*dataset.notes, *constant_row_notes(views)],
     }
     return _text(record), record
 

@@ -23,14 +23,25 @@ class Options:
     id_column: str | None = None
     missing: tuple[str, ...] = ()
     non_numeric: str = "error"
+    ids: Any = "exact"
+    zero_rows: str = "observed"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The files of a data set, and how they were read."""
+    """The files of a data set, and how they were read.
+
+    Attributes
+    ----------
+    path : Path or tuple of Path
+    options : Options
+    stored_ids : dict of str to (dict of id to id)
+        By view, the stored id of each sample whose id a rule has changed.
+    """
 
     path: Path | tuple[Path, ...]
     options: Options
+    stored_ids: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)  # == on arrays gives arrays

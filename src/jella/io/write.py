@@ -82,12 +82,14 @@ def write_views(
 
 def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[tuple[Path, Callable[[Path], None]]]:
     """The files to write, with the function that writes each."""
-    if like is None or like.source is None or not _is_written(like.source):
+    if like is None or like.source is None:
         return _plain_steps(views, path)
+    if not _is_written(like.source):
+        return _plain_steps({name: _as_stored(view, name, like.source) for name, view in views.items()}, path)
     unknown = [name for name in views if name not in like.views]
     if unknown:
         raise DataError(f"expected views of {like.name!r}, got {unknown[0]!r}; it has {list(like.views)}")
-    views = {name: _as_read(view, like.views[name]) for name, view in views.items()}
+    views = {name: _as_stored(_as_read(view, like.views[name]), name, like.source) for name, view in views.items()}
     source, options = like.source, like.source.options
     files = _files(source)
     if files[0].suffix.lower() in _FILES:
@@ -143,6 +145,17 @@ def _as_read(view: Any, known: Any) -> Any:
         )
     values = view.toarray() if sparse.issparse(view) else view
     return pd.DataFrame(values, index=known.index, columns=known.columns)
+
+
+def _as_stored(view: Any, name: str, source: Origin) -> Any:
+    """A table with the ids of its file, turned as there; .mat and .npz files turn their arrays themselves."""
+    if not is_frame(view):
+        return view
+    ids = source.stored_ids.get(name, {})
+    view = view.set_axis([ids.get(one, one) for one in view.index], axis=0) if ids else view
+    files = _files(source)
+    of_arrays = bool(files) and files[0].suffix.lower() in (".mat", ".npz")
+    return view.T if source.options.samples == "columns" and not of_arrays else view
 
 
 def _plain_steps(views: dict[str, Any], path: Path) -> list[tuple[Path, Callable[[Path], None]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat
@@ -75,8 +76,17 @@ def align(views: Any, *, ids: Any = "exact", samples: str = "rows", zero_rows: s
     names, raws = split(views)
     if samples == "columns":
         raws = [turned(raw, name) for raw, name in zip(raws, names, strict=True)]
+    raws = match_samples(raws, names, rule, zero_rows)
+    check_overlap(names, raws)
+    if is_mudata(views) and (rule.steps or rule.union):
+        return renewed_mudata(views, dict(zip(names, raws, strict=True)), rule)
+    return put_back(raws, views, names)
+
+
+def match_samples(raws: list[Any], names: Sequence[str], rule: IdRule, zero_rows: str) -> list[Any]:
+    """Raw views with matched ids, and rows of zeros as asked for; whether they share samples is not checked."""
     indices = [None if raw is None else sample_index(raw) for raw in raws]
-    if (rule.steps or rule.union) and all(index is None for index in indices):
+    if (rule.steps or rule.union) and any(index is None for index in indices):
         raise ValueError("expected views with sample ids to match, got arrays; leave ids out, or pass DataFrames")
     for index, name in zip(indices, names, strict=True):
         if index is not None:
@@ -84,12 +94,7 @@ def align(views: Any, *, ids: Any = "exact", samples: str = "rows", zero_rows: s
     raws = [_renamed(raw, rule, name) for raw, name in zip(raws, names, strict=True)]
     if rule.union:
         raws = _on_all_samples(raws)
-    check_overlap(names, raws)
-    if zero_rows == "missing":
-        raws = _without_constant_rows(raws, names)
-    if is_mudata(views) and (rule.steps or rule.union):
-        return renewed_mudata(views, dict(zip(names, raws, strict=True)), rule)
-    return put_back(raws, views, names)
+    return _without_constant_rows(raws, names) if zero_rows == "missing" else raws
 
 
 def check_fit(X: Any, views: Views) -> None:
@@ -167,7 +172,7 @@ def _extended(raw: Any, union: Any) -> Any:
     return raw.reindex(longer)
 
 
-def _without_constant_rows(raws: list[Any], names: tuple[str, ...]) -> list[Any]:
+def _without_constant_rows(raws: list[Any], names: Sequence[str]) -> list[Any]:
     """Raw views with rows of NaN in the place of rows of zeros, or of another value that looks like a mark."""
     views = read_views(dict(zip(names, raws, strict=True)))
     out = []
@@ -221,4 +226,5 @@ def _csr(raw: Any) -> Any:
 def _sparse_frame(values: Any, index: Any, columns: Any) -> Any:
     import pandas as pd
 
-    return pd.DataFrame.sparse.from_spmatrix(values, index=index, columns=columns)
+    frames: Any = pd.DataFrame
+    return frames.sparse.from_spmatrix(values, index=index, columns=columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,10 +36,8 @@ def find_difference(indices: Sequence[Any], pair: tuple[int, int], numbered: Seq
     numbered : list of bool
         Whether the ids of a table are only the positions 0, 1, 2, ...
     """
-    if numbered[pair[0]] != numbered[pair[1]]:
-        return Difference("the rows of one are only numbered from 0, those of the other have names")
     ids = [[as_id(one) for one in index] for index in indices]
-    best = Difference(_no_rule([indices[v] for v in pair]))
+    best = Difference(_no_rule([indices[v] for v in pair], numbered[pair[0]] != numbered[pair[1]]))
     for number, (rule, words) in enumerate(_candidates(ids, pair)):
         if number > 4 and sum(map(len, ids)) > MANY:
             break
@@ -90,8 +87,8 @@ def _widths(ids: Sequence[Sequence[str]]) -> list[int]:
 
 def _affixes(ids: Sequence[Sequence[str]], pair: tuple[int, int]) -> Iterator[tuple[str, str]]:
     """Rules that remove what all ids of a table begin or end with."""
-    heads = [re.sub(r"[0-9]+$", "", os.path.commonprefix(list(ids[v]))) for v in pair]
-    tails = [re.sub(r"^[0-9]+", "", os.path.commonprefix([one[::-1] for one in ids[v]])[::-1]) for v in pair]
+    heads = [re.sub(r"[0-9]+$", "", _common_start(ids[v])) for v in pair]
+    tails = [re.sub(r"^[0-9]+", "", _common_start([one[::-1] for one in ids[v]])[::-1]) for v in pair]
     for affixes, pattern, what in ((heads, "^(?:{})?(.*)$", "prefix"), (tails, "^(.*?)(?:{})?$", "suffix")):
         there = sorted({affix for affix in affixes if affix}, key=len, reverse=True)
         if there and affixes[0] != affixes[1]:
@@ -99,7 +96,15 @@ def _affixes(ids: Sequence[Sequence[str]], pair: tuple[int, int]) -> Iterator[tu
             yield "re:" + pattern.format("|".join(map(re.escape, there))), words
 
 
-def _no_rule(indices: Sequence[Any]) -> str:
+def _common_start(texts: Sequence[str]) -> str:
+    first, last = min(texts), max(texts)
+    same = [a == b for a, b in zip(first, last, strict=False)]
+    return first[: (*same, False).index(False)]
+
+
+def _no_rule(indices: Sequence[Any], one_numbered: bool) -> str:
+    if one_numbered:
+        return "the rows of one are only numbered from 0, those of the other have names"
     kinds = [{type(one).__name__ for one in index[:50].tolist()} for index in indices]
     if kinds[0] != kinds[1]:
         return f"they are {'/'.join(sorted(kinds[0]))} against {'/'.join(sorted(kinds[1]))}, and no rule matches them"

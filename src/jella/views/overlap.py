@@ -85,7 +85,8 @@ class Overlap:
                 f"{seen} while their columns do ({_examples(self.columns[a])}): the samples seem to be the columns; "
                 "pass samples='columns' (in jella.align, or --samples columns)"
             )
-        ids = " and ".join(f"{_examples(self.indices[v])} in {self.names[v]!r}" for v in (a, b))
+        own = {v: self.indices[v][~self.indices[v].isin(self.indices[w])] for v, w in ((a, b), (b, a))}
+        ids = " and ".join(f"{_examples(own[v])} in {self.names[v]!r}" for v in (a, b))
         found = self.difference()
         numbered = [self.names[v] for v in (a, b) if _is_numbered(self.indices[v])]
         if found.rule is not None:

@@ -16,9 +16,11 @@ from jella.views.model import View, Views
 #: fewer rows than this part of the samples are no reason to doubt
 HANDFUL = 0.01
 #: with more rows than this part of the samples, there is always reason to doubt
-LARGE = 0.1
-#: views of fewer features often have rows of equal values
+LARGE = 0.2
+#: in views of fewer features, rows of zeros are common
 NARROW = 10
+#: rows with fewer non-zero values than this do not show what is usual
+FEW = 4
 
 
 class ZeroRowsWarning(UserWarning):
@@ -97,13 +99,14 @@ def constant_row_notes(views: Views) -> list[str]:
 def _stand_apart(n_zero: int, others: np.ndarray, n: int, d: int) -> bool:
     """Whether rows of zeros are too many for what the other rows look like.
 
-    Where rows hold few of many features, some hold none: then rows with very few are common too. Zeros stand apart if
-    they are more than the rows that have at most a quarter of the usual number of non-zero values.
+    Where rows hold few of many features, some hold none, and more rows hold very few. Zeros stand apart if they are
+    more than the rows with at most half of the usual number of non-zero values, or if no other row has a zero.
     """
-    if n_zero < HANDFUL * n or n_zero < 2:
+    if n_zero < max(HANDFUL * n, 2):
         return False
-    few = int(np.sum(others <= np.median(others) / 4))
-    return n_zero > few and np.median(others) >= 4 or (n_zero >= LARGE * n and d >= NARROW)
+    usual = float(np.median(others))
+    apart = usual >= FEW and n_zero > np.sum(others <= usual / 2)
+    return bool(apart or (d > 1 and others.min() == d) or (d >= NARROW and n_zero >= LARGE * n))
 
 
 def _nonzeros(view: View) -> np.ndarray:
