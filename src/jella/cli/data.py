@@ -88,9 +88,10 @@ def aligned_labels(dataset: Dataset) -> Any:
 
 
 def class_scores(labels: Any, truth: Any) -> dict[str, float]:
-    """Agreement of clusters with known classes, over the samples that have a cluster."""
+    """Agreement of clusters with known classes, over the samples that have a cluster and a class."""
     from jella.metrics import adjusted_rand, nmi
 
-    labels = np.asarray(labels)
-    scored = labels >= 0
-    return {"nmi": nmi(truth[scored], labels[scored]), "ari": adjusted_rand(truth[scored], labels[scored])}
+    labels, known = np.asarray(labels), np.array([one is not None and one == one for one in truth], dtype=bool)
+    scored = (labels >= 0) & known
+    classes, clusters = np.asarray(truth[scored].tolist()), labels[scored]
+    return {"nmi": nmi(classes, clusters), "ari": adjusted_rand(classes, clusters)}

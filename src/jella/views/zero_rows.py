@@ -70,7 +70,7 @@ def constant_rows(view: View) -> ConstantRows | None:
     n = int(present.sum())
     if zero.any():
         return ConstantRows(view.name, 0.0, zero, n, _stand_apart(int(zero.sum()), others, n, view.n_features))
-    return None if view.is_sparse or view.n_features < 2 else _mark(view, whole, n)
+    return None if view.is_sparse or view.n_features < 2 else _mark(view, whole, present)
 
 
 def warn_of_constant_rows(views: Views) -> None:
@@ -118,11 +118,11 @@ def _nonzeros(view: View) -> np.ndarray:
     return _by_block(X, lambda xp, block: xp.sum(xp.astype(block != 0, xp.int64), axis=1))
 
 
-def _mark(view: View, whole: np.ndarray, n: int) -> ConstantRows | None:
+def _mark(view: View, whole: np.ndarray, present: np.ndarray) -> ConstantRows | None:
     """Rows of one value that no other row has, such as -1 or -999."""
     X = view.X
     equal = _by_block(X, lambda xp, block: xp.all(block == block[:, :1], axis=1)) & whole
-    if equal.sum() < 2 or equal.all():
+    if equal.sum() < 2 or not np.any(present & ~equal):
         return None
     values = to_numpy(X[:, 0])[equal]
     if np.any(values != values[0]):
@@ -131,6 +131,7 @@ def _mark(view: View, whole: np.ndarray, n: int) -> ConstantRows | None:
     elsewhere = _by_block(X, lambda xp, block: xp.any(block == value, axis=1)) & ~equal
     if elsewhere.any():
         return None
+    n = int(present.sum())
     return ConstantRows(view.name, value, equal, n, bool(equal.sum() >= HANDFUL * n))
 
 
