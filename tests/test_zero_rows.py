@@ -105,9 +105,8 @@ def test_missing_makes_rows_of_nan(kind):
     dense = read_back.X.toarray() if read_back.is_sparse else read_back.X
     np.testing.assert_array_equal(dense[15:], expected[15:])
     model = fit(done)  # without a warning
-    np.testing.assert_array_equal(
-        model.embedding_, fit([X["v0"].astype(read_back.X.dtype), expected.astype(read_back.X.dtype)]).embedding_
-    )
+    plain = fit([view.astype(read_back.X.dtype) for view in (X["v0"], expected)])
+    np.testing.assert_allclose(model.embedding_, plain.embedding_, rtol=1e-4 if kind == "float32" else 1e-10)
     assert found(given)["v1"].rows.sum() == 15  # not modified
 
 
@@ -203,7 +202,7 @@ def test_sparse_counts_may_have_empty_rows(mean):
     fit([X, counts(50)])
 
 
-@pytest.mark.parametrize("mean", [12, 50])
+@pytest.mark.parametrize("mean", [25, 50])
 def test_empty_rows_among_full_ones_are_doubtful(mean):
     assert found([counts(mean, share_zero=0.05)])["view0"].doubtful
 

@@ -24,6 +24,11 @@ class Difference:
     matched: int = 0
     total: int = 0
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the rule is one that makes names of other things, such as features, hardly ever equal."""
+        return self.rule is not None and not self.rule.startswith(("re:", "digits"))
+
 
 def find_difference(indices: Sequence[Any], pair: tuple[int, int], numbered: Sequence[bool]) -> Difference:
     """The difference of the ids of two tables, and the rule for all tables that matches most samples.
@@ -77,11 +82,17 @@ def _candidates(ids: Sequence[Sequence[str]], pair: tuple[int, int]) -> Iterator
 
 
 def _widths(ids: Sequence[Sequence[str]]) -> list[int]:
-    """Numbers of characters that ids may agree in: the shortest of a table, or up to a separator; largest first."""
-    found = {min(map(len, one), default=0) for one in ids}
-    for one in ids:
-        found |= {at for at, sign in enumerate(one[0] if one else "") if sign in _SEPARATORS}
-    longest = max((len(one) for table in ids for one in table), default=0)
+    """Numbers of characters that ids may agree in, largest first.
+
+    They are the common length of all ids of a table, and the places where all ids of a table have a separator.
+    """
+    found = set()
+    for table in ids:
+        lengths = {len(one) for one in table}
+        found |= lengths if len(lengths) == 1 else set()
+        places = [{at for at, sign in enumerate(one) if sign in _SEPARATORS} for one in table]
+        found |= set.intersection(*places)
+    longest = max(len(one) for table in ids for one in table)
     return sorted((width for width in found if 1 < width < longest), reverse=True)
 
 
@@ -90,7 +101,7 @@ def _affixes(ids: Sequence[Sequence[str]], pair: tuple[int, int]) -> Iterator[tu
     heads = [re.sub(r"[0-9]+$", "", _common_start(ids[v])) for v in pair]
     tails = [re.sub(r"^[0-9]+", "", _common_start([one[::-1] for one in ids[v]])[::-1]) for v in pair]
     for affixes, pattern, what in ((heads, "^(?:{})?(.*)$", "prefix"), (tails, "^(.*?)(?:{})?$", "suffix")):
-        there = sorted({affix for affix in affixes if affix}, key=len, reverse=True)
+        there = sorted(dict.fromkeys(affix for affix in affixes if affix), key=len, reverse=True)
         if there and affixes[0] != affixes[1]:
             words = f"the {what} {' or '.join(map(repr, there))}"
             yield "re:" + pattern.format("|".join(map(re.escape, there))), words

@@ -10,7 +10,7 @@ import numpy as np
 
 from jella.numerics.words import listed
 from jella.views.containers import sample_index
-from jella.views.differences import Difference, find_difference
+from jella.views.differences import find_difference
 
 #: two views overlap if they share this part of the samples of the smaller one
 ENOUGH = 0.1
@@ -80,23 +80,18 @@ class Overlap:
         if not self.shared[a, b]:
             got = "none"
         seen = f"expected views {self.names[a]!r} and {self.names[b]!r} to share samples, got {got}"
-        if self.turned():
-            return (
-                f"{seen} while their columns do ({_examples(self.columns[a])}): the samples seem to be the columns; "
-                "pass samples='columns' (in jella.align, or --samples columns)"
-            )
         own = {v: self.indices[v][~self.indices[v].isin(self.indices[w])] for v, w in ((a, b), (b, a))}
         ids = " and ".join(f"{_examples(own[v])} in {self.names[v]!r}" for v in (a, b))
-        found = self.difference()
+        found = find_difference(self.indices, (a, b), [_is_numbered(index) for index in self.indices])
+        turned, words, advice = self.turned(), f": {found.words}", ["ids='union' to go on without a match"]
+        if found.rule is not None and (found.is_plain or not turned):
+            advice.insert(0, f"ids={found.rule!r}, which matches {found.matched:,} of {found.total:,} samples")
+        if turned:
+            words = f", while the columns share {_examples(self.columns[a])}: the samples seem to be the columns"
+            advice.insert(0, "samples='columns'")
         numbered = [self.names[v] for v in (a, b) if _is_numbered(self.indices[v])]
-        if found.rule is not None:
-            matched = f"{found.matched:,} of {found.total:,} samples"
-            advice = f"pass ids={found.rule!r}, which matches {matched}, or ids='union' to go on without a match"
-        elif len(numbered) == 1:
-            advice = f"set the ids of {numbered[0]!r}, or pass ids='union' to go on without a match"
-        else:
-            advice = "pass ids='union' to go on without a match, or a rule of your own"
-        return f"{seen} (ids {ids}: {found.words}); {advice} (in jella.align, or --ids)"
+        first = f"set the ids of {numbered[0]!r}, or " if len(numbered) == 1 and found.rule is None else ""
+        return f"{seen} (ids {ids}{words}); {first}pass {', or '.join(advice)} (to jella.align, or --ids and --samples)"
 
     def turned(self) -> bool:
         """Whether the columns of the views overlap like samples, so that these seem to be columns."""
@@ -106,12 +101,6 @@ class Overlap:
         shared = counts.T @ counts
         sizes = np.diag(shared)
         return bool(np.all(shared >= np.maximum(1, ENOUGH * np.minimum(sizes[:, None], sizes))))
-
-    def difference(self) -> Difference:
-        """How the ids of the two views differ, and the simplest rule for all views that matches most samples."""
-        assert self.refused is not None
-        a, b = self.refused
-        return find_difference(self.indices, (a, b), [_is_numbered(index) for index in self.indices])
 
     def notes(self) -> list[str]:
         """Sentences on the samples that views share, for people who read data; none if they have the same samples."""
