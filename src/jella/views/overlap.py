@@ -87,7 +87,8 @@ class Overlap:
         if found.rule is not None and (found.is_plain or not turned):
             advice.insert(0, f"ids={found.rule!r}, which matches {found.matched:,} of {found.total:,} samples")
         if turned:
-            words = f", while the columns share {_examples(self.columns[a])}: the samples seem to be the columns"
+            both = self.columns[a][self.columns[a].isin(self.columns[b])]
+            words = f", while the columns share {_examples(both)}: the samples seem to be the columns"
             advice.insert(0, "samples='columns'")
         numbered = [self.names[v] for v in (a, b) if _is_numbered(self.indices[v])]
         first = f"set the ids of {numbered[0]!r}, or " if len(numbered) == 1 and found.rule is None else ""
