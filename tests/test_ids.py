@@ -442,6 +442,25 @@ def test_tables_with_samples_in_columns_come_back_so(tmp_path, kind):
         np.testing.assert_array_equal(again.views[name].loc[view.index], view)
 
 
+def test_r_matrices_with_samples_in_columns(tmp_path, monkeypatch):
+    rdata, xarray = pytest.importorskip("rdata"), pytest.importorskip("xarray")
+    views = pair(BASE[:26], BASE[:26])
+    content = {
+        name: xarray.DataArray(
+            view.to_numpy().T, dims=["dim_0", "dim_1"], coords={"dim_0": list(view.columns), "dim_1": list(view.index)}
+        )
+        for name, view in views.items()
+    }
+    kinds = np.array(list("abcd"))[np.arange(26) % 4]
+    (tmp_path / "x.rda").write_bytes(b"an R file")
+    monkeypatch.setattr(rdata, "read_rda", lambda path: {"all": content | {"kind": kinds}})
+    data = read(tmp_path / "x.rda", samples="columns")
+    assert all(data.views[name].equals(views[name]) for name in views)
+    assert list(data.labels) == list(kinds)
+    written = write_views(data.views, tmp_path / "out", like=data)
+    assert pd.read_csv(written[0], index_col=0).shape == (6, 26)
+
+
 def test_ids_and_columns_together(tmp_path):
     views = pair(BASE[:26], [one + "-01A" for one in BASE[4:]])
     place = stored(tmp_path / "over", {name: view.T for name, view in views.items()})

@@ -47,7 +47,8 @@ def find_ids(table: Table, options: Options) -> Table:
     if not _is_range(table.frame.index) or len(columns) < 2:
         return table
     first = table.frame[columns[0]]
-    called_id = is_unnamed(columns[0]) or is_id_name(str(columns[0])) or options.samples == "columns"
+    names_features = options.samples == "columns" and not _is_range(columns)
+    called_id = is_unnamed(columns[0]) or is_id_name(str(columns[0])) or names_features
     return replace(table, id_column=columns[0]) if called_id or _are_names(first, options) else table
 
 
