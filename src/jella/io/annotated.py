@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.io.dataset import Dataset, Options, is_sparse_frame
+from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
-from jella.views.frames import repeated
+from jella.views.frames import is_sparse_frame, repeated
 
 
 def read_h5ad(path: Path, options: Options) -> Dataset:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from jella.io.errors import DataError, some
 from jella.views.containers import is_frame
+from jella.views.frames import is_sparse_frame
 
 
 @dataclass(frozen=True)
@@ -169,11 +170,6 @@ def _on(view: Any, index: Any) -> Any:
     out = values[positions]
     out[positions < 0] = np.nan
     return out
-
-
-def is_sparse_frame(view: Any) -> bool:
-    """Whether all columns of a DataFrame are sparse."""
-    return view.shape[1] > 0 and all(hasattr(dtype, "subtype") for dtype in set(view.dtypes))
 
 
 def _kind(view: Any) -> str:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from jella.io.annotated import write_annotated
 from jella.io.columnar import write_columnar
-from jella.io.dataset import Dataset, Options, Origin, is_sparse_frame
+from jella.io.dataset import Dataset, Options, Origin
 from jella.io.delimited_write import write_delimited
 from jella.io.errors import DataError, need
 from jella.io.excel import write_sheets
@@ -21,6 +21,7 @@ from jella.io.npz import save_arrays, write_npz
 from jella.io.read import FILES, TABLES, read
 from jella.io.stored import replacing
 from jella.views.containers import is_frame
+from jella.views.frames import is_sparse_frame
 
 #: views by name, path to write to, source file, options with which it was read
 Writer = Callable[[dict[str, Any], Path, Path, Options], None]

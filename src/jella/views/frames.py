@@ -89,6 +89,11 @@ def read_frame(raw: Any, name: str) -> Frame:
     return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, column_names(raw))
 
 
+def is_sparse_frame(raw: Any) -> bool:
+    """Whether all columns of a DataFrame are sparse."""
+    return raw.shape[1] > 0 and all(hasattr(dtype, "subtype") for dtype in set(raw.dtypes))
+
+
 def check_unique(index: Any, name: str) -> None:
     """Refuse a view that has a sample more than once."""
     if index.has_duplicates:
