@@ -93,7 +93,7 @@ FIT = {
     "array beside frame": (lambda: fit({"a": A, "b": FRAME_B}), "view 'a' has no index while others are DataFrames"),
     "sample twice": (
         lambda: fit([FRAME_A, pd.concat([FRAME_B, FRAME_B.iloc[2:4]])]),
-        "view 'view1' has the sample 's2' more than once",
+        "view 'view1' has the samples 's2' and 's3' more than once",
     ),
     "number twice": (
         lambda: fit([FRAME_A.set_axis([5, 5, *range(6, 16)])]),

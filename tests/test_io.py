@@ -590,7 +590,7 @@ def test_files_that_were_cut_off_are_refused(tmp_path, pair, ending):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("id,a\nx,1\nx,2\n", "the id 'x' more than once"),
+        ("id,a\nx,1\nx,2\n", "the sample 'x' more than once"),
         ("id,a\nx,1\n,2\n", "got none in row 1"),
         ("a,b\n1,2\n3,?\n4,5\n", r"text such as '\?' in 1 of 3 rows of 'b'; pass missing=\['\?'\]"),
         ("id;a;b\nx;1,5;2\ny;-2,25;3\n", "decimal commas such as '1,5' in 'a'"),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jella.problem.model import Problem
     from jella.solve.relaxation import SOR, Basic, LMaFitSOR
     from jella.solve.solver import Progress, Result
+    from jella.views.align import align
 
 # public name -> its module, which is imported at first use, so that `import jella` is fast
 _HOME = {
@@ -45,6 +46,7 @@ _HOME = {
     "RRMC": "jella.estimators.completion",
     "get_limits": "jella.numerics.limits",
     "set_limits": "jella.numerics.limits",
+    "align": "jella.views.align",
     "cluster": "jella.oneshot",
     "complete": "jella.oneshot",
     "Problem": "jella.problem.model",
@@ -85,6 +87,7 @@ __all__ = [
     "Result",
     "SparseBDR",
     "__version__",
+    "align",
     "cluster",
     "complete",
     "datasets",

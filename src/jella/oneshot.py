@@ -16,6 +16,9 @@ from jella.model_selection.held_out import Errors
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.words import aligned, counted, number, percent, shortened
 from jella.views import is_chunked, read_views
+from jella.views.align import align, turned
+from jella.views.read import split
+from jella.views.write import put_back
 
 #: cluster sizes that a repr lists
 SHOWN_SIZES = 10
@@ -61,6 +64,7 @@ class Clustering:
     seconds: float
     _views: Any
     _observed: Any
+    _turned: bool
 
     def complete(self) -> Any:
         """The clustered views with their missing values imputed, as `SparseBDR.complete` does.
@@ -68,7 +72,7 @@ class Clustering:
         Same container and units, observed values unchanged bit for bit. The views are not copied when clustering: if
         they were changed since, the changed values are completed.
         """
-        return self.model.complete(self._views, observed=self._observed)
+        return _as_given(self.model.complete(self._views, observed=self._observed), self._turned)
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with one row per sample: its cluster and its embedding."""
@@ -160,7 +164,15 @@ class Completion:
 
 
 def cluster(
-    views: Any, n_clusters: int | None = None, *, observed: Any = None, random_state: Any = 0, **settings: Any
+    views: Any,
+    n_clusters: int | None = None,
+    *,
+    observed: Any = None,
+    ids: Any = "exact",
+    samples: str = "rows",
+    zero_rows: str = "observed",
+    random_state: Any = 0,
+    **settings: Any,
 ) -> Clustering:
     """The clusters of samples that are described by several incomplete views, by one fit of `jella.SparseBDR`.
 
@@ -173,6 +185,9 @@ def cluster(
         By default chosen from the data.
     observed : as views, of booleans, optional
         True where a value was observed, instead of NaN.
+    ids, samples, zero_rows : optional
+        How sample ids are made equal, where the samples are, and whether rows of zeros are missing; as in
+        `jella.align`.
     random_state : int, Generator or RandomState, default=0
     **settings
         Other parameters of `jella.SparseBDR`, such as n_neighbors or scale.
@@ -200,6 +215,7 @@ def cluster(
       ... sweeps, ... s
     """
     begin = perf_counter()
+    views = _aligned(views, observed, ids, samples, zero_rows)
     model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
     labels = np.asarray(model.labels_)
     known = labels[labels >= 0]
@@ -215,11 +231,20 @@ def cluster(
         seconds=perf_counter() - begin,
         _views=views,
         _observed=observed,
+        _turned=samples == "columns",
     )
 
 
 def complete(
-    views: Any, *, observed: Any = None, random_state: Any = 0, estimate_error: bool = True, **settings: Any
+    views: Any,
+    *,
+    observed: Any = None,
+    ids: Any = "exact",
+    samples: str = "rows",
+    zero_rows: str = "observed",
+    random_state: Any = 0,
+    estimate_error: bool = True,
+    **settings: Any,
 ) -> Completion:
     """The views with imputed missing values, and an estimate of the error, by two fits of `jella.SparseBDR`.
 
@@ -233,6 +258,9 @@ def complete(
         Not modified.
     observed : as views, of booleans, optional
         True where a value was observed, instead of NaN.
+    ids, samples, zero_rows : optional
+        How sample ids are made equal, where the samples are, and whether rows of zeros are missing; as in
+        `jella.align`.
     random_state : int, Generator or RandomState, default=0
         Seed of the fits, and of the hidden values.
     estimate_error : bool, default=True
@@ -268,13 +296,14 @@ def complete(
             "expected samples in memory to estimate the error of a completion, got a Dask collection; pass "
             "estimate_error=False"
         )
+    views = _aligned(views, observed, ids, samples, zero_rows)
     model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
     completed = model.complete(views, observed=observed)
     lacking, left = _n_missing(views, observed), len(model.dropped_)
     widths = dict(zip(model.view_names_in_, model.schema_.n_features, strict=True))
     ours, means = _errors(model, views, observed) if estimate_error else (None, None)
     return Completion(
-        views=completed,
+        views=_as_given(completed, samples == "columns"),
         n_filled={name: count - left * widths[name] for name, count in lacking.items()},
         error=None if ours is None else ours[0],
         mean_error=None if means is None else means[0],
@@ -283,6 +312,26 @@ def complete(
         model=model,
         seconds=perf_counter() - begin,
     )
+
+
+def _aligned(views: Any, observed: Any, ids: Any, samples: str, zero_rows: str) -> Any:
+    """The views that `jella.align` makes of these; as given where nothing is asked of it."""
+    if (ids, samples, zero_rows) == ("exact", "rows", "observed"):
+        return views  # whose fit checks the ids
+    if observed is not None:
+        raise ValueError(
+            "expected NaN as the mark of missing values with ids, samples or zero_rows, got observed; call jella.align "
+            "first, and pass observed for its result"
+        )
+    return align(views, ids=ids, samples=samples, zero_rows=zero_rows)
+
+
+def _as_given(completed: Any, was_turned: bool) -> Any:
+    """Completed views with samples as columns again, if they were."""
+    if not was_turned:
+        return completed
+    names, raws = split(completed)
+    return put_back([turned(raw, name) for raw, name in zip(raws, names, strict=True)], completed, names)
 
 
 def _errors(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | tuple[None, None]:

@@ -49,13 +49,16 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     from jella.model_selection.against_mean import mean_errors
     from jella.model_selection.held_out import HeldOut, Trials
     from jella.numerics.progress import ProgressLine
+    from jella.views.align import check_overlap
+    from jella.views.read import split
 
     file = file_to_write(options.output, options) if options.output else None
     dataset = read_data(options)
+    check_overlap(*split(dataset.views))
     chosen = list(methods().values()) if options.methods == ["all"] else [find_method(name) for name in options.methods]
     trials = Trials.draw(HeldOut(options.repeats, share=options.rate, random_state=options.seed), dataset.views)
     splits, truth = [trials.holed(number) for number in range(len(trials))], aligned_labels(dataset)
-    k = options.clusters or (len(set(truth.tolist())) if truth is not None else None)
+    k = options.clusters or (dataset.n_classes if truth is not None else None)
     contest = _Contest(trials, splits, truth, {"random_state": options.seed, "n_clusters": k})
     by_mean = float(np.mean([mean_errors(trials, holed, number)[0] for number, holed in enumerate(splits)]))
     rows: list[dict[str, Any]] = [{"method": "mean-fill", "error": by_mean, "seconds": 0.0, "why": None}]

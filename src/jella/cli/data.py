@@ -38,7 +38,20 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
         "--samples",
         choices=("auto", "rows", "columns"),
         default="auto",
-        help="where samples are in .mat and .npz files",
+        help="where samples are in tables, .mat and .npz files (auto: the rows of tables)",
+    )
+    group.add_argument(
+        "--ids",
+        metavar="RULE",
+        default="exact",
+        help="how sample ids are made equal: exact (default), union (go on if few match), or rules with commas between "
+        "them: text, strip, casefold, zeros, digits, prefix:N, re:PATTERN",
+    )
+    group.add_argument(
+        "--zero-rows",
+        choices=("observed", "missing"),
+        default="observed",
+        help="whether rows of zeros are values or samples without the view (default observed)",
     )
 
 
@@ -56,6 +69,8 @@ def read_data(options: argparse.Namespace) -> Dataset:
         missing=tuple(options.missing),
         non_numeric=options.non_numeric,
         samples=options.samples,
+        ids=getattr(options, "ids", "exact"),  # which run.json of earlier versions lacks
+        zero_rows=getattr(options, "zero_rows", "observed"),
     )
     return replace(dataset, views=ReadOnce(dataset.views))
 
@@ -73,9 +88,10 @@ def aligned_labels(dataset: Dataset) -> Any:
 
 
 def class_scores(labels: Any, truth: Any) -> dict[str, float]:
-    """Agreement of clusters with known classes, over the samples that have a cluster."""
+    """Agreement of clusters with known classes, over the samples that have a cluster and a class."""
     from jella.metrics import adjusted_rand, nmi
 
-    labels = np.asarray(labels)
-    scored = labels >= 0
-    return {"nmi": nmi(truth[scored], labels[scored]), "ari": adjusted_rand(truth[scored], labels[scored])}
+    labels, known = np.asarray(labels), np.array([one is not None and one == one for one in truth], dtype=bool)
+    scored = (labels >= 0) & known
+    classes, clusters = np.asarray(truth[scored].tolist()), labels[scored]
+    return {"nmi": nmi(classes, clusters), "ari": adjusted_rand(classes, clusters)}

@@ -30,7 +30,14 @@ _PATIENCE = 10  # seconds to wait for a scheduler, or its first worker
 #: each worker is a process with one thread, so these libraries must not start more threads
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 #: options for reading that have no meaning for Parquet, and their defaults
-_OF_OTHER_FILES: dict[str, Any] = {"labels": None, "missing": [], "non_numeric": "error", "samples": "auto"}
+_OF_OTHER_FILES: dict[str, Any] = {
+    "labels": None,
+    "missing": [],
+    "non_numeric": "error",
+    "samples": "auto",
+    "ids": "exact",
+    "zero_rows": "observed",
+}
 
 
 def dask_arguments(parser: argparse.ArgumentParser) -> None:

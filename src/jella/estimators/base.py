@@ -25,6 +25,7 @@ from jella.readout.completion import complete_views
 from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
+from jella.views.align import check_fit
 from jella.views.checks import check_features, kept_samples
 from jella.views.containers import is_annotated, is_frame
 from jella.views.fingerprints import fingerprints
@@ -195,6 +196,8 @@ class BaseMultiView(BaseEstimator):
             return read_views(self._checked_single(X, observed, reset), observed, schema)
         else:
             views = read_views(X, observed, schema)
+            if reset:
+                check_fit(X, views)
         if reset:
             self.n_features_in_ = views.n_features
             names = [view.feature_names for view in views]

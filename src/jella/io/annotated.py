@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.io.dataset import Dataset, Options, is_sparse_frame
+from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
+from jella.views.frames import is_sparse_frame, repeated
 
 
 def read_h5ad(path: Path, options: Options) -> Dataset:
@@ -84,7 +85,7 @@ def _view(stored: Any, name: str) -> Any:
     if stored.X is None:
         raise DataError(f"expected a matrix X in {name!r}, got none; store the values there")
     if not stored.obs_names.is_unique:
-        raise DataError(f"expected each sample once in {name!r}, got one twice; make the names unique")
+        raise DataError(f"expected each sample once in {name!r}, got {repeated(stored.obs_names)}; keep one of each")
     dtype = np.float32 if stored.X.dtype == np.float32 else np.float64
     names: dict[str, Any] = {"index": pd.Index(stored.obs_names), "columns": pd.Index(stored.var_names)}
     if sparse.issparse(stored.X):

@@ -13,6 +13,7 @@ from scipy import sparse
 from jella.io.errors import DataError, some
 from jella.numerics.words import printable
 from jella.views.containers import is_frame
+from jella.views.frames import is_sparse_frame
 
 
 @dataclass(frozen=True)
@@ -24,14 +25,25 @@ class Options:
     id_column: str | None = None
     missing: tuple[str, ...] = ()
     non_numeric: str = "error"
+    ids: Any = "exact"
+    zero_rows: str = "observed"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The files of a data set, and how they were read."""
+    """The files of a data set, and how they were read.
+
+    Attributes
+    ----------
+    path : Path or tuple of Path
+    options : Options
+    stored_ids : dict of str to (dict of id to id)
+        By view, the stored id of each sample whose id a rule has changed.
+    """
 
     path: Path | tuple[Path, ...]
     options: Options
+    stored_ids: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)  # == on arrays gives arrays
@@ -160,11 +172,6 @@ def _on(view: Any, index: Any) -> Any:
     out = values[positions]
     out[positions < 0] = np.nan
     return out
-
-
-def is_sparse_frame(view: Any) -> bool:
-    """Whether all columns of a DataFrame are sparse."""
-    return view.shape[1] > 0 and all(hasattr(dtype, "subtype") for dtype in set(view.dtypes))
 
 
 def _kind(view: Any) -> str:

@@ -14,6 +14,7 @@ from jella.io.dataset import Options
 from jella.io.errors import DataError, need
 from jella.io.formulas import unguarded
 from jella.io.tables import Table, is_id_name, is_unnamed
+from jella.views.frames import repeated
 
 _DELIMITERS = (",", "\t", ";", "|", " ")
 _SNIFFED = 50  # number of lines that must agree on a delimiter
@@ -39,13 +40,16 @@ class TextTable:
 def read_delimited(path: Path, options: Options) -> Table:
     """The table with numbers and texts; a column that may hold sample ids stays text."""
     pd = need("pandas", "pandas")
-    text = load_text(path)
+    text = load_text(path, options)
     missing = {*MISSING, *options.missing}
     columns = [list(cells) for cells in zip(*text.rows, strict=True)]
     ids = list(map(unguarded, columns.pop(0))) if text.leads_with_ids else None
     candidate = None if ids is not None else _id_candidate(text, options)
     data = {j: _column(cells, missing, as_text=j == candidate) for j, cells in enumerate(columns)}
     frame = pd.DataFrame(data, index=ids)
+    if options.samples == "columns" and len(set(text.header or ())) < len(text.header or ()):
+        twice = repeated(pd.Index(text.header))
+        raise DataError(f"expected one column per sample in {path.name}, got {twice}; keep one column of each")
     return Table(path.stem, frame.set_axis(unique_heads(text), axis=1))
 
 
@@ -74,7 +78,7 @@ def _column(cells: list[str], missing: set[str], as_text: bool) -> Any:
     return [np.nan if cell in missing else unguarded(cell) for cell in cells]
 
 
-def load_text(path: Path) -> TextTable:
+def load_text(path: Path, options: Options) -> TextTable:
     """All cells of a text table; its rows must have equal lengths."""
     lines = _lines(path)
     delimiter = _sniff(lines[:_SNIFFED])
@@ -82,7 +86,7 @@ def load_text(path: Path) -> TextTable:
         rows = [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
     except csv.Error as error:
         raise DataError(f"expected a table of short cells in {path.name}, got {error}; check its separators") from None
-    header = rows.pop(0) if _is_header(rows) else None
+    header = rows.pop(0) if options.samples == "columns" or _is_header(rows) else None
     if not rows:
         raise DataError(f"expected rows below the header of {path.name}, got none; add the samples")
     width = len(rows[0]) if header is None or len(rows[0]) == len(header) + 1 else len(header)
@@ -139,6 +143,8 @@ def _id_candidate(text: TextTable, options: Options) -> int | None:
     header = text.header or []
     if text.leads_with_ids or len(text.rows[0]) < 2:
         return None
+    if options.samples == "columns":
+        return 0
     if options.id_column is not None:
         return header.index(options.id_column) if options.id_column in header else None
     there = [row[0] for row in text.rows[:_SNIFFED] if row[0] not in (*MISSING, *options.missing)]

@@ -17,7 +17,7 @@ from jella.io.tables import Table, find_ids
 def write_delimited(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
     """Write the table of the source with the values of the only view."""
     (view,) = views.values()
-    text, table = load_text(source), find_ids(read_delimited(source, options), options)
+    text, table = load_text(source, options), find_ids(read_delimited(source, options), options)
     rows = Rows.of(table, view)
     columns = _columns(text, table, view, rows)
     with path.open("w", encoding="utf-8", newline="") as file:

@@ -13,6 +13,7 @@ from scipy import sparse
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
 from jella.io.stored import giving_arrays
+from jella.views.frames import repeated
 
 
 def read_matrix_market(path: Path, options: Options) -> Dataset:
@@ -61,10 +62,11 @@ def _read_one(file: Path) -> Any:
             f"expected one column per line of {file.stem}.docs and one row per line of {file.stem}.terms, got shape "
             f"{matrix.shape} in {file.name} for {len(samples)} samples; the files do not belong together"
         )
-    if len(set(samples)) < len(samples):
-        raise DataError(f"expected each sample once in {file.stem}.docs, got one twice; keep one of them")
     pd = need("pandas", "pandas")
-    return pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(matrix.T), index=samples, columns=terms)
+    index = pd.Index(samples)
+    if index.has_duplicates:
+        raise DataError(f"expected each sample once in {file.stem}.docs, got {repeated(index)}; keep one of each")
+    return pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(matrix.T), index=index, columns=terms)
 
 
 def _read_classes(folder: Path, options: Options) -> tuple[Any, list[str]]:

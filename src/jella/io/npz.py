@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.io.dataset import Dataset, Options, is_sparse_frame
+from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
 from jella.io.file_names import name_of
 from jella.io.layout import find_layout
 from jella.io.stored import stored_like
 from jella.saving.archive import write_member
 from jella.views.containers import is_frame
+from jella.views.frames import is_sparse_frame
 
 
 def read_npz(path: Path, options: Options) -> Dataset:

@@ -27,7 +27,8 @@ def read_rda(path: Path, options: Options) -> Dataset:
         if parts
         else []
     )
-    frames = _stacked(list(parts.values())) if parts else _frames(content)
+    over = options.samples == "columns"
+    frames = _stacked(list(parts.values()), over) if parts else _frames(content, over)
     if not frames:
         raise DataError(f"expected matrices in {path.name}, got {list(content)[:5]}; save a list of matrices")
     dataset = assemble(path.stem, [Table(name, frame) for name, frame in frames.items()], options)
@@ -44,11 +45,18 @@ def _load(path: Path) -> Any:
         ) from error
 
 
-def _frames(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The matrices, data frames and factors of a list; those without row names get the names of the others."""
+def _frames(part: Mapping[str, Any], over: bool = False) -> dict[str, Any]:
+    """The matrices, data frames and factors of a list; those without row names get the names of the others' samples.
+
+    Parameters
+    ----------
+    over : bool
+        Whether samples are the columns of matrices and data frames.
+    """
     pd = need("pandas", "pandas")
     frames = {str(name): frame for name, value in part.items() if (frame := _frame(str(name), value)) is not None}
-    named = next((frame.index for frame in frames.values() if not isinstance(frame.index, pd.RangeIndex)), None)
+    indices = [frame.columns if over else frame.index for frame in frames.values()]
+    named = next((index for index in indices if len(index) > 1 and not isinstance(index, pd.RangeIndex)), None)
     if named is None:
         return frames
     return {
@@ -70,9 +78,9 @@ def _frame(name: str, value: Any) -> Any:
     return pd.DataFrame(value) if isinstance(value, np.ndarray) and value.ndim == 2 else None
 
 
-def _stacked(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Views of the same name stacked; columns are matched by name."""
+def _stacked(parts: list[Mapping[str, Any]], over: bool = False) -> dict[str, Any]:
+    """Views of the same name stacked; features are matched by name."""
     pd = need("pandas", "pandas")
-    read = [_frames(part) for part in parts]
-    names = dict.fromkeys(name for part in read for name in part)
-    return {name: pd.concat([part[name] for part in read if name in part]) for name in names}
+    read = [_frames(part, over) for part in parts]
+    alike = {name: [part[name] for part in read if name in part] for part in read for name in part}
+    return {name: pd.concat(frames, axis=1 if over and frames[0].shape[1] > 1 else 0) for name, frames in alike.items()}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from jella.io.annotated import read_h5ad, read_h5mu
 from jella.io.columnar import read_feather, read_parquet
@@ -14,13 +15,17 @@ from jella.io.delimited import read_delimited
 from jella.io.errors import DataError, some
 from jella.io.excel import read_sheets
 from jella.io.file_names import name_of
+from jella.io.matching import matched
 from jella.io.matlab import read_mat
 from jella.io.matrix_market import read_matrix_market
 from jella.io.npz import read_npz
 from jella.io.rda import read_rda
 from jella.io.tables import Table, assemble
+from jella.views.align import ZERO_ROWS, check_choice
 
-_TABLE_OPTIONS = ("labels", "id_column", "missing", "non_numeric")
+_NAMED = ("labels", "ids", "zero_rows")
+_MATRICES = ("labels", "samples", "ids", "zero_rows")
+_TABLE_OPTIONS = (*_MATRICES, "id_column", "missing", "non_numeric")
 
 
 @dataclass(frozen=True)
@@ -45,15 +50,15 @@ TABLES: dict[str, Callable[[Path, Options], Table]] = {
 }
 #: one data set per file
 FILES: dict[str, Format] = {
-    ".mat": Format(read_mat, ("labels", "samples")),
-    ".npz": Format(read_npz, ("labels", "samples")),
-    ".mtx": Format(read_matrix_market, ("labels",)),
+    ".mat": Format(read_mat, _MATRICES),
+    ".npz": Format(read_npz, _MATRICES),
+    ".mtx": Format(read_matrix_market, _NAMED),
     ".rda": Format(read_rda, _TABLE_OPTIONS),
     ".rdata": Format(read_rda, _TABLE_OPTIONS),
     ".rds": Format(read_rda, _TABLE_OPTIONS),
     ".xlsx": Format(_read_excel, _TABLE_OPTIONS),
-    ".h5ad": Format(read_h5ad, ("labels",)),
-    ".h5mu": Format(read_h5mu, ("labels",)),
+    ".h5ad": Format(read_h5ad, _NAMED),
+    ".h5mu": Format(read_h5mu, _NAMED),
 }
 
 
@@ -65,6 +70,8 @@ def read(
     id_column: str | None = None,
     missing: Sequence[str] = (),
     non_numeric: str = "error",
+    ids: Any = "exact",
+    zero_rows: str = "observed",
 ) -> Dataset:
     """Read multi-view data from a file, a folder, or a list of tables.
 
@@ -80,7 +87,9 @@ def read(
         The variable, table or column that holds the labels, if the usual names and rules do not find it. A column
         of a table is removed from its view.
     samples : {'auto', 'rows', 'columns'}, default='auto'
-        For .mat and .npz: where the samples are; 'auto' decides by the labels and the agreement of the views.
+        Where the samples are in tables, .mat and .npz; 'auto' takes the rows of tables, and decides for .mat and .npz
+        by the labels and the agreement of the views. For 'columns', the first column of a table has the names of the
+        features, and its header the ids of the samples; a table of labels has its samples in rows.
     id_column : str, optional
         For tables: the column with the sample ids. By default a first column that has no name, is called id or sample,
         or holds distinct texts; without such a column, rows are aligned by position.
@@ -88,6 +97,9 @@ def read(
         For text tables: further marks of a missing value, besides 'NA', 'NaN', 'null', the empty cell and similar.
     non_numeric : {'error', 'drop', 'encode'}, default='error'
         For tables: what to do with columns of text in a view; 'encode' makes one column per value.
+    ids, zero_rows : optional
+        How ids are made equal, and whether rows of zeros are missing; as in `jella.align`. With ids='exact', views that
+        share too few samples are read, a note says what differs, and a fit refuses them.
 
     Returns
     -------
@@ -103,9 +115,10 @@ def read(
     ...     print(read(file).labels)
     [1 1 2]
     """
-    options = Options(labels, samples, id_column, tuple(missing), non_numeric)
-    _check_choice("samples", samples, ("auto", "rows", "columns"))
-    _check_choice("non_numeric", non_numeric, ("error", "drop", "encode"))
+    options = Options(labels, samples, id_column, tuple(missing), non_numeric, ids, zero_rows)
+    check_choice("samples", samples, ("auto", "rows", "columns"))
+    check_choice("non_numeric", non_numeric, ("error", "drop", "encode"))
+    check_choice("zero_rows", zero_rows, ZERO_ROWS)
     if isinstance(path, str | os.PathLike):
         where = Path(path)
         if not where.exists():
@@ -117,14 +130,15 @@ def read(
 
 
 def _finished(dataset: Dataset, source: Origin) -> Dataset:
-    """The data set with its source; labels of samples that no view has are left out."""
+    """The data set with its source, its ids matched; labels of samples that no view has are left out."""
+    dataset = matched(dataset, source)
     labels, notes = dataset.labels, dataset.notes
     if hasattr(labels, "index"):
         known = labels.index.isin(dataset.sample_names)
         if not known.all():
             notes = (*notes, f"{int((~known).sum())} labels are left out: no view has their samples.")
             labels = labels[known]
-    return checked(replace(dataset, labels=labels, notes=notes, source=source))
+    return checked(replace(dataset, labels=labels, notes=notes))
 
 
 def _read_file(path: Path, options: Options) -> Dataset:
@@ -170,11 +184,6 @@ def _read_tables(files: Sequence[Path], options: Options, name: str) -> Dataset:
 
 def _named_table(table: Table, file: Path) -> Table:
     return replace(table, name=name_of(file.stem, file.parent))
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"expected {name} to be one of {choices}, got {value!r}; pass one of these")
 
 
 def _check_options(options: Options, known: tuple[str, ...], kind: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
 from jella.io.kinds import is_label_name
+from jella.views.frames import repeated
 
 _ID_NAMES = {"id", "ids", "sample", "samples", "sampleid", "samplename", "barcode", "subjectid", "patientid"}
 
@@ -46,8 +47,9 @@ def find_ids(table: Table, options: Options) -> Table:
     if not _is_range(table.frame.index) or len(columns) < 2:
         return table
     first = table.frame[columns[0]]
-    called_id = is_unnamed(columns[0]) or is_id_name(str(columns[0]))
-    return replace(table, id_column=columns[0]) if called_id or _are_names(first) else table
+    names_features = options.samples == "columns" and not _is_range(columns)
+    called_id = is_unnamed(columns[0]) or is_id_name(str(columns[0])) or names_features
+    return replace(table, id_column=columns[0]) if called_id or _are_names(first, options) else table
 
 
 def is_unnamed(column: Any) -> bool:
@@ -80,8 +82,11 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
     if others:
         notes.append(f"Other labels, not read: {some(others)}; pass labels={others[0]!r} to use these.")
     views, changes = _numeric(views, options)
+    if options.samples == "columns":
+        views = {key: _turned_table(frame, key) for key, frame in views.items()}
     has_ids = identified[0].has_ids
-    notes += [*changes, *(_id_notes(identified) if has_ids else ["Rows are aligned by position: no sample ids."])]
+    aligned_by = _id_notes(identified, options) if has_ids else ["Rows are aligned by position: no sample ids."]
+    notes += [*changes, *aligned_by]
     if labels is not None and not has_ids:
         labels = labels.to_numpy()
     return Dataset(name, views, labels, notes=tuple(notes))
@@ -109,10 +114,20 @@ def _check_ids(tables: Sequence[Table], options: Options) -> None:
         )
 
 
-def _are_names(column: Any) -> bool:
-    """Whether a column holds distinct texts, most of which are not numbers."""
+def _turned_table(frame: Any, name: str) -> Any:
+    """A table of features as rows and samples as columns, with samples as rows."""
+    if _is_range(frame.index):
+        frame = frame.set_axis([str(row) for row in frame.index], axis=0)
+    return frame.set_axis(_checked_ids(frame.columns, name), axis=1).T
+
+
+def _are_names(column: Any, options: Options) -> bool:
+    """Whether a column holds distinct texts, most of which are not numbers; a few ids that occur twice are refused."""
     pd = need("pandas", "pandas")
-    if _is_numeric(column) or column.isna().any() or not column.is_unique:
+    if _is_numeric(column) or column.isna().any():
+        return False
+    asked_for = options.labels == column.name or options.non_numeric != "error" or options.id_column is not None
+    if not column.is_unique and (asked_for or 2 * column.nunique() <= len(column)):
         return False
     return bool(pd.to_numeric(column, errors="coerce").isna().mean() > 0.5)
 
@@ -124,10 +139,7 @@ def _checked_ids(ids: Any, name: str) -> Any:
         raise DataError(f"expected an id for each sample of {name!r}, got none in row {row}; name this sample")
     index = pd.Index([str(i) for i in ids])
     if index.has_duplicates:
-        twice = index[index.duplicated()][0]
-        raise DataError(
-            f"expected one row per sample in {name!r}, got the id {twice!r} more than once; keep one of them"
-        )
+        raise DataError(f"expected one row per sample in {name!r}, got {repeated(index)}; keep one row of each")
     return index
 
 
@@ -222,7 +234,9 @@ def _encoded(frame: Any, texts: list[Any]) -> Any:
     return pd.concat(parts, axis=1)
 
 
-def _id_notes(tables: Sequence[Table]) -> list[str]:
+def _id_notes(tables: Sequence[Table], options: Options) -> list[str]:
+    if options.samples == "columns":
+        return ["Samples were columns and are rows now; they are aligned by the header."]
     columns = {"the index" if t.id_column is None else _shown(t.id_column) for t in tables}
     return [f"Samples are aligned by {' and '.join(sorted(columns))}."]
 

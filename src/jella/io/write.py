@@ -12,7 +12,7 @@ from scipy import sparse
 
 from jella.io.annotated import write_annotated
 from jella.io.columnar import write_columnar
-from jella.io.dataset import Dataset, Options, Origin, is_sparse_frame
+from jella.io.dataset import Dataset, Options, Origin
 from jella.io.delimited_write import write_delimited
 from jella.io.errors import DataError, need
 from jella.io.excel import write_sheets
@@ -23,6 +23,7 @@ from jella.io.npz import save_arrays, write_npz
 from jella.io.read import FILES, TABLES, read
 from jella.io.stored import replacing
 from jella.views.containers import is_frame
+from jella.views.frames import is_sparse_frame
 
 #: views by name, path to write to, source file, options with which it was read
 Writer = Callable[[dict[str, Any], Path, Path, Options], None]
@@ -86,12 +87,14 @@ def write_views(
 
 def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[_Step]:
     """The files to write, with the function that writes each."""
-    if like is None or like.source is None or not _is_written(like.source):
+    if like is None or like.source is None:
         return _plain_steps(views, path)
+    if not _is_written(like.source):
+        return _plain_steps({name: _as_stored(view, name, like.source) for name, view in views.items()}, path)
     unknown = [name for name in views if name not in like.views]
     if unknown:
         raise DataError(f"expected views of {like.name!r}, got {unknown[0]!r}; it has {list(like.views)}")
-    views = {name: _as_read(view, like.views[name]) for name, view in views.items()}
+    views = {name: _as_stored(_as_read(view, like.views[name]), name, like.source) for name, view in views.items()}
     source, options = like.source, like.source.options
     files = _files(source)
     if files[0].suffix.lower() in _FILES:
@@ -146,6 +149,17 @@ def _as_read(view: Any, known: Any) -> Any:
         )
     values = view.toarray() if sparse.issparse(view) else view
     return pd.DataFrame(values, index=known.index, columns=known.columns)
+
+
+def _as_stored(view: Any, name: str, source: Origin) -> Any:
+    """A table with the ids of its file, turned as there; .mat and .npz files turn their arrays themselves."""
+    if not is_frame(view):
+        return view
+    ids = source.stored_ids.get(name, {})
+    view = view.set_axis([ids.get(one, one) for one in view.index], axis=0) if ids else view
+    files = _files(source)
+    of_arrays = bool(files) and files[0].suffix.lower() in (".mat", ".npz")
+    return view.T if source.options.samples == "columns" and not of_arrays else view
 
 
 def _plain_steps(views: dict[str, Any], path: Path) -> list[_Step]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from jella.model_selection.held_out import Errors, HeldOut, Trials
 from jella.numerics.arrays import to_numpy
 from jella.solve.start import feature_means
 from jella.views import View, read_views
+from jella.views.zero_rows import ZeroRowsWarning
 
 
 def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Errors, Errors] | tuple[None, None]:
@@ -30,7 +32,12 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
     """
     trials = Trials.draw(HeldOut(random_state=getattr(model, "random_state", 0)), X, observed)
     holed = trials.holed(0)
-    if interrupted(model) or interrupted(trial := without_choice(model).fit(holed)):
+    if interrupted(model):
+        return None, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ZeroRowsWarning)  # the first fit has said it
+        trial = without_choice(model).fit(holed)
+    if interrupted(trial):
         return None, None
     return trials.errors(trial.complete(holed), 0), mean_errors(trials, holed, 0)
 

@@ -93,3 +93,20 @@ def with_modalities(mdata: Any, parts: Mapping[str, Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about names and future changes: the user saw them for the given one
         return mudata.MuData(dict(parts), **common, **aligned)
+
+
+def renewed_mudata(mdata: Any, parts: Mapping[str, Any], rule: Any) -> Any:
+    """A MuData of modalities whose observations were renamed by a rule or extended.
+
+    What it holds of all observations is matched by the same rule; of arrays that belong to the old observations,
+    none is kept.
+    """
+    import mudata
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        out = mudata.MuData(dict(parts), uns=deepcopy(mdata.uns), axis=mdata.axis)
+        common = mdata.obs.set_axis(rule.match(mdata.obs_names), axis=0)
+        common = common[~common.index.duplicated()]
+        out.obs = out.obs.join(common[[column for column in common if column not in out.obs]])
+        return out

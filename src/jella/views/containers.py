@@ -29,6 +29,11 @@ def is_mudata(X: Any) -> bool:
     return all(hasattr(type(X), names) for names in _NAMES) and hasattr(X, "mod")
 
 
+def sample_index(raw: Any) -> Any:
+    """The names of the samples of a raw view, a pandas Index; None where samples are known by position."""
+    return raw.index if is_frame(raw) else raw.obs_names if is_annotated(raw) else None
+
+
 def is_dask(raw: Any) -> bool:
     """Whether raw is a Dask collection itself; an object that only contains one is not."""
     return type(raw).__module__.partition(".")[0] in ("dask", "dask_expr")

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array
+from jella.numerics.words import listed
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,29 @@ def read_frame(raw: Any, name: str) -> Frame:
     return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, column_names(raw))
 
 
+def is_sparse_frame(raw: Any) -> bool:
+    """Whether all columns of a DataFrame are sparse."""
+    return raw.shape[1] > 0 and all(hasattr(dtype, "subtype") for dtype in set(raw.dtypes))
+
+
 def check_unique(index: Any, name: str) -> None:
     """Refuse a view that has a sample more than once."""
     if index.has_duplicates:
-        twice = label(index, index.duplicated().argmax())
-        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row per sample")
+        raise ValueError(f"view {name!r} has {repeated(index)}; keep one row per sample")
 
 
-def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:
+def repeated(index: Any) -> str:
+    """Which ids an index has more than once, and how many they are.
+
+    >>> import pandas as pd
+    >>> repeated(pd.Index(["a", "b", "a", "c", "b"]))
+    "the samples 'a' and 'b' more than once"
+    """
+    twice = [repr(one) for one in index[index.duplicated()].unique().tolist()]
+    return f"the sample{'s' * (len(twice) > 1)} {listed(twice, 3)} more than once"
+
+
+def on_union(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:
     """Frames with an index, each on the union of all samples; and the union."""
     present = [frame for frame in frames if frame is not None]
     plain = [name for name, f in zip(names, frames, strict=True) if f is not None and f.index is None]

@@ -15,7 +15,7 @@ from scipy import sparse
 from jella.numerics.arrays import Array, is_floating, namespace
 from jella.views.annotated import matrix, modalities
 from jella.views.containers import is_annotated, is_chunked, is_frame, is_mudata, is_single
-from jella.views.frames import Frame, align, check_unique, column_order, read_frame
+from jella.views.frames import Frame, check_unique, column_order, on_union, read_frame
 from jella.views.masks import read_mask, zero_filled
 from jella.views.model import AnyViews, View, Views
 
@@ -86,7 +86,7 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
     frames = frames if schema is None else _conform(frames, schema)
     sample_names = None
     if any(frame is not None and frame.index is not None for frame in frames):
-        frames, sample_names = align(frames, names)
+        frames, sample_names = on_union(frames, names)
     else:
         _check_lengths(frames, names)
     values = [frame.values for frame in frames if frame is not None]
