@@ -12,11 +12,13 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.cluster import KMeans
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jella.estimators.capabilities import Capabilities
+from jella.graphs.spectral import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters
@@ -24,7 +26,7 @@ from jella.readout.completion import complete_views
 from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
-from jella.views.checks import check_features, kept_samples
+from jella.views.checks import check_features, check_on_empty, kept_samples
 from jella.views.containers import is_annotated, is_frame
 from jella.views.fingerprints import fingerprints
 from jella.views.scaling import Scaling
@@ -81,8 +83,16 @@ class BaseMultiView(BaseEstimator):
     n_init: int
     on_empty: str
     random_state: Any
+
     embedding_: Array
+    labels_: np.ndarray
     schema_: Schema
+    scaling_: Scaling
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    view_names_in_: list[str]
+    sample_names_in_: Any
+    dropped_: list[Any]
 
     @property
     @abstractmethod
@@ -110,7 +120,9 @@ class BaseMultiView(BaseEstimator):
         -------
         self
         """
-        self._fit_views(self._read(X, observed, reset=True), X, y)
+        views = self._read(X, observed, reset=True)
+        self._check_parameters()
+        self._fit_views(views, X, y)
         return self
 
     def read(self, X: Any, observed: Any = None) -> AnyViews:
@@ -118,18 +130,23 @@ class BaseMultiView(BaseEstimator):
         check_is_fitted(self)
         return self._read(X, observed, reset=False)
 
+    def _check_parameters(self) -> None:
+        """Refuse parameters that are wrong for any data; a file is checked in the same way."""
+        check_on_empty(self.on_empty)
+        for name in ("n_clusters", "n_components"):
+            if getattr(self, name, None) is not None:
+                check_scalar(getattr(self, name), name, Integral, min_val=1)
+
     def _prepare(self, views: AnyViews) -> Prepared:
         """The views of a fit, checked and scaled."""
         check_features(views)
         kept = kept_samples(views, self.on_empty)
         rows, prints = np.flatnonzero(kept), None
         used = views if kept.all() else views.take(kept)
-        if self.n_clusters is not None:
-            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
-            if self.n_clusters > used.n_samples:
-                raise ValueError(
-                    f"n_clusters={self.n_clusters} is more than the {used.n_samples} samples; choose fewer clusters"
-                )
+        if self.n_clusters is not None and self.n_clusters > used.n_samples:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the {used.n_samples} samples; choose fewer clusters"
+            )
         if self._orders_samples:
             prints = used.gather(fingerprints)
             order = np.argsort(prints, kind="stable")
@@ -251,7 +268,12 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
     """A model that embeds samples, also new and incomplete ones; a fit sets `readout_`, which gives the answers."""
 
     n_components: int | None
+
     readout_: Readout
+    bases_: Any
+    kmeans_: KMeans
+    n_clusters_: int
+    cluster_path_: ClusterPath
 
     #: whether labels come from rows of the embedding at unit norm
     _labels_from_unit_rows = False
@@ -287,7 +309,6 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         most = min(views.n_samples, views.n_features)
         if self.n_components is None:
             return min(self.n_clusters or DEFAULT_RANK, most)
-        check_scalar(self.n_components, "n_components", Integral, min_val=1)
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components} is more than {views.n_samples} samples and {views.n_features} "

@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
@@ -32,6 +33,9 @@ from jella.views import AnyViews, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative
 from jella.views.fingerprints import fingerprints
 
+#: rules for relaxation, by the names that users give
+RULES = {"basic": Basic, "sor": SOR}
+
 
 class BaseJELLA(LabelsMixin, BaseEmbedding):
     """What all methods of the framework share; a method adds its parameters and `declare`."""
@@ -47,6 +51,13 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
     tol: float
     warm_start: bool
     callback: Any
+
+    objective_: np.ndarray
+    history_: dict[str, np.ndarray]
+    n_iter_: int
+    converged_: bool
+    result_: Result
+    graph_: sparse.csr_array
 
     @abstractmethod
     def declare(self, data: Data) -> Problem:
@@ -71,15 +82,17 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         if not result.converged:
             self._warn(result)
 
-    def _solve(self, prepared: Prepared, problem: Problem) -> Result:
-        """The best result of one start, or of several random ones."""
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         check_scalar(self.n_init, "n_init", Integral, min_val=1)
         check_scalar(self.tol, "tol", Real, min_val=0)
-        rules = {"basic": Basic, "sor": SOR}
-        if not isinstance(self.solver, Relaxation) and self.solver not in rules:
+        if not isinstance(self.solver, Relaxation) and self.solver not in RULES:
             raise ValueError(f"solver must be 'basic', 'sor' or a relaxation rule, got {self.solver!r}")
-        relaxation = self.solver if isinstance(self.solver, Relaxation) else rules[self.solver]()
+
+    def _solve(self, prepared: Prepared, problem: Problem) -> Result:
+        """The best result of one start, or of several random ones."""
+        relaxation = self.solver if isinstance(self.solver, Relaxation) else RULES[self.solver]()
         callbacks = [self.callback] if callable(self.callback) else list(self.callback or ())
         views, rng = prepared.scaled, generator(self.random_state)
         rank = self._rank(views)

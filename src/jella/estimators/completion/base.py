@@ -15,6 +15,7 @@ from jella.estimators.completion.lagrangian import Factors, Formulation, Penalty
 from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array, namespace, row_blocks, to_numpy
 from jella.readout.base import Readout
+from jella.saving.rules import check_readout, check_record, need
 from jella.solve.solver import canonical_bases, split_rows
 from jella.views import AnyViews, Views, collect
 
@@ -53,11 +54,22 @@ class CompletionReadout(Readout):
         return xp.astype(xp.concat(pieces, axis=0), self.bases[0].dtype)
 
 
+@check_record.register
+def check_completion(readout: CompletionReadout) -> None:
+    """Refuse what no fit gives: see `jella.saving.rules`."""
+    check_readout(readout)
+    penalty = readout.penalty
+    need(0 < penalty.start <= penalty.most < np.inf and 1 <= penalty.growth < np.inf, "penalties that grow")
+
+
 class BaseCompletion(RoundsMixin, BaseEmbedding):
     """A low-rank matrix fitted to all views together; a method adds parameters, its formulation and its readout."""
 
     # no labels: shared checks read the number of clusters
     n_clusters = None
+
+    singular_values_: np.ndarray
+    objective_: np.ndarray
 
     @abstractmethod
     def _formulate(self, D: Array, observed: Array, views: Views) -> Formulation:
@@ -73,7 +85,6 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
         return Capabilities(memory="n·d")
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        self._check_parameters()
         prepared = self._prepare(views)
         scaled: Any = prepared.scaled
         D, counted = as_one_matrix(scaled)

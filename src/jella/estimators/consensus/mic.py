@@ -104,6 +104,9 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
     _counts = ("max_iter", "n_steps", "n_init")
     _amounts = ("alpha", "beta", "tol")
 
+    view_embeddings_: Any
+    objective_: np.ndarray
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -141,7 +144,6 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
         return Capabilities(missing="views", signed=False)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        self._check_parameters()
         prepared = self._prepare(views)
         refuse_negative(prepared.used, "MIC")
         refuse_negative(prepared.scaled, "MIC")

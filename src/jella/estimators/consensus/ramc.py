@@ -97,6 +97,10 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
 
     _counts = ("n_neighbors", "n_init", "max_iter")
 
+    n_neighbors_: int
+    view_weights_: np.ndarray
+    affinity_: sparse.csr_array
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -124,7 +128,6 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
         return Capabilities(missing="nothing", memory="n·neighbours·views")
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        self._check_parameters()
         prepared = self._prepare(views)
         refuse_incomplete(prepared.scaled)
         n = prepared.scaled.n_samples
