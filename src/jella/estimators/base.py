@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jella.estimators.capabilities import Capabilities
 from jella.graphs.spectral import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.finite import is_finite, overflow_refused, too_large
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters
 from jella.readout.completion import complete_views
@@ -122,13 +123,27 @@ class BaseMultiView(BaseEstimator):
         """
         views = self._read(X, observed, reset=True)
         self._check_parameters()
-        self._fit_views(views, X, y)
+        with overflow_refused(f"the fit of {type(self).__name__}"):
+            self._fit_views(views, X, y)
+        self._refuse_nonfinite()
         return self
 
     def read(self, X: Any, observed: Any = None) -> AnyViews:
         """The views of X, with the names and columns of the fit in their order."""
         check_is_fitted(self)
         return self._read(X, observed, reset=False)
+
+    def _refuse_nonfinite(self) -> None:
+        """Refuse a fit with a result that is not finite, and forget it; rows of dropped samples are NaN."""
+        fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
+        for name in fitted:
+            value = getattr(self, name)
+            parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+            n_empty = len(self.dropped_) if name in ("embedding_", "view_embeddings_") else 0
+            if not all(is_finite(part, n_empty) for part in parts):
+                for attribute in fitted:
+                    delattr(self, attribute)
+                raise too_large(f"{name} of {type(self).__name__}")
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are wrong for any data; a file is checked in the same way."""
@@ -152,6 +167,8 @@ class BaseMultiView(BaseEstimator):
             order = np.argsort(prints, kind="stable")
             rows, prints, used = rows[order], prints[order], used.in_order(order)
         scaling = self._learn_scaling(used)
+        if isinstance(used, Views):
+            scaling.refuse_extremes(used)
         return Prepared(views, rows, used, scaling, scaling.apply(used).persist(), prints)
 
     def _learn_scaling(self, views: AnyViews) -> Scaling:
@@ -382,7 +399,8 @@ class BaseEmbedding(BaseTransformer):
 
         Observed values are returned bit for bit. Samples that a DataFrame lacks are appended to its rows.
         """
-        return complete_views(self.read(X, observed), X, self._answers(), self.schema_)
+        with overflow_refused("completed values"):
+            return complete_views(self.read(X, observed), X, self._answers(), self.schema_)
 
     def score(self, X: Any, y: Any = None, *, observed: Any = None) -> float:
         """The negative RMSE of predictions of hidden values; higher is better.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -150,8 +151,12 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[Archive]:
                 contents = Archive(archive, size)
                 yield contents
                 contents.check_all_read()
-        except (OSError, MemoryError, ModuleNotFoundError):
+        except (MemoryError, ModuleNotFoundError):
             raise  # an error of the machine, not of the file
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # a place outside the file
+                raise
+            raise ValueError(f"expected a zip archive in {str(path)!r}, got one with wrong places of members") from error
         except BadZipFile as error:
             got = f"one that is cut short or damaged ({error})" if begins_as_zip else "something else"
             raise ValueError(f"expected a zip archive in {str(path)!r}, got {got}; save the model again") from error
