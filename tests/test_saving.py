@@ -529,7 +529,7 @@ def test_members_that_occur_twice_are_refused(good, tmp_path):
                 warnings.simplefilter("ignore")  # of a duplicate name
                 file.writestr(name, good[1][name])
     reseal(tmp_path / "bad.jella")
-    with pytest.raises(ValueError, match="expected each member once, got 'arrays/0.npy' again"):
+    with pytest.raises(ValueError, match=r"expected each member once, got 'arrays/0\.npy' again"):
         jella.load(tmp_path / "bad.jella")
 
 

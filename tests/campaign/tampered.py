@@ -56,8 +56,7 @@ def tampered(path: Path, seed: int) -> bytes:
     tree = json.loads(members["model.json"])
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         rng.choices(CHANGES, WEIGHTS)[0](rng, tree, members)
-    if members["model.json"] is not None:
-        members["model.json"] = json.dumps(tree).encode()
+    members["model.json"] = json.dumps(tree).encode()
     if rng.random() < 0.02:
         return _renamed(packed(members, sealed=False), rng)
     return packed(members)
@@ -232,6 +231,10 @@ def _with_entry(rng: random.Random, array: np.ndarray) -> np.ndarray:
     return out
 
 
+def _as_type(array: np.ndarray, dtype: str) -> np.ndarray:
+    return array.astype(dtype) if array.dtype.kind in "iufb" else array
+
+
 ARRAYS: tuple[Callable[[random.Random, np.ndarray], np.ndarray], ...] = (
     _with_entry,
     _with_entry,
@@ -243,9 +246,10 @@ ARRAYS: tuple[Callable[[random.Random, np.ndarray], np.ndarray], ...] = (
     lambda rng, a: np.asfortranarray(a),
     lambda rng, a: a.ravel(),
     lambda rng, a: a[None],
-    lambda rng, a: a.astype(rng.choice(("f4", "f8", "i8", "i4", "u1", "?", "f2", ">f8"))) if a.dtype.kind in "iufb" else a,
-    lambda rng, a: (a * 1e200).astype(a.dtype) if a.dtype.kind == "f" else a + a.dtype.type(1) if a.dtype.kind in "iu" else a,
-    lambda rng, a: (a * 1e-200).astype(a.dtype) if a.dtype.kind == "f" else np.zeros_like(a),
+    lambda rng, a: _as_type(a, rng.choice(("f4", "f8", "i8", "i4", "u1", "?", "f2", ">f8"))),
+    lambda rng, a: (a * 1e200).astype(a.dtype) if a.dtype.kind == "f" else a,
+    lambda rng, a: (a * 1e-200).astype(a.dtype) if a.dtype.kind == "f" else a,
+    lambda rng, a: a + a.dtype.type(1) if a.dtype.kind in "iu" else a,
     lambda rng, a: np.zeros_like(a),
     lambda rng, a: -a if a.dtype.kind in "if" else a,
     lambda rng, a: np.full(a.shape, np.nan) if a.dtype.kind == "f" else np.full(a.shape, "text"),

@@ -145,8 +145,9 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[Archive]:
     with open(path, "rb") as file:
         size, begins_as_zip = os.fstat(file.fileno()).st_size, file.read(2) == b"PK"
         try:
-            if begins_as_zip:
-                check_seal(file)
+            if not begins_as_zip:
+                raise BadZipFile("it does not begin as one")
+            check_seal(file)
             with ZipFile(file) as archive:
                 contents = Archive(archive, size)
                 yield contents
@@ -156,7 +157,9 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[Archive]:
         except OSError as error:
             if error.errno != errno.EINVAL:  # a place outside the file
                 raise
-            raise ValueError(f"expected a zip archive in {str(path)!r}, got one with wrong places of members") from error
+            raise ValueError(
+                f"expected a zip archive in {str(path)!r}, got one with wrong places of members"
+            ) from error
         except BadZipFile as error:
             got = f"one that is cut short or damaged ({error})" if begins_as_zip else "something else"
             raise ValueError(f"expected a zip archive in {str(path)!r}, got {got}; save the model again") from error

@@ -51,8 +51,8 @@ def _fits(value: Any, hint: Any) -> bool:
     if hint in (bool, np.bool_):
         return isinstance(value, bool | np.bool_)
     if hint is int:
-        return isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < 2**63
+        return type(value) is not bool and isinstance(value, Integral) and abs(int(value)) < 2**63
     if hint is float:
-        return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+        return type(value) is not bool and isinstance(value, Real) and not math.isnan(value)
     # functions are not saved, so a field that takes one is None
     return isinstance(value, hint) if isinstance(hint, type) else value is None

@@ -25,7 +25,7 @@ from jella.readout.clusters import IndicatorClusters, KMeansClusters, NeighbourC
 from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.saving.hints import check_hint, hints_of
-from jella.saving.rules import check_record, need, need_array
+from jella.saving.rules import check_record, need_array, require
 from jella.solve.relaxation import Relaxation
 from jella.solve.solver import Result, Sweep
 from jella.views import Schema, View, Views
@@ -124,7 +124,7 @@ def csr_together(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shap
     check_hint(shape, list[int], "shape")
     for array, what, kinds in ((data, "values", "biuf"), (indices, "indices", "i"), (indptr, "indptr", "i")):
         need_array(array, (None,), f"the {what} of a sparse array", kinds)
-    need(len(shape) == 2 and min(shape) >= 0 and max(shape) < 2**31, "a sparse array with two dimensions")
+    require(len(shape) == 2 and min(shape) >= 0 and max(shape) < 2**31, "a sparse array with two dimensions")
     matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
     # compiled products trust the indices: an index out of range would read foreign memory
     matrix.check_format(full_check=True)
@@ -139,7 +139,7 @@ def support_apart(support: Support) -> dict[str, Any]:
 
 def support_together(weights: sparse.csr_array) -> Support:
     """The support of these weights."""
-    need(isinstance(weights, sparse.csr_array) and weights.shape[0] == weights.shape[1], "a square sparse array")
+    require(isinstance(weights, sparse.csr_array) and weights.shape[0] == weights.shape[1], "a square sparse array")
     need_array(weights.data, (None,), "weights of pairs")
     return Support(weights)
 
@@ -161,12 +161,12 @@ def kmeans_together(
 ) -> KMeans:
     """A k-means that predicts with the given centres."""
     k, r = need_array(centers, (None, None), "the centres of k-means").shape
-    need(k >= 1 and r >= 1, "at least one cluster")
+    require(k >= 1 and r >= 1, "at least one cluster")
     m = need_array(labels, (None,), "the labels of k-means", "iu").shape[0]
-    need(m >= 1 and labels.min() >= 0 and labels.max() < k, f"labels of {k} clusters")
+    require(m >= 1 and labels.min() >= 0 and labels.max() < k, f"labels of {k} clusters")
     for value, hint, name in ((inertia, float, "inertia"), (n_iter, int, "n_iter"), (seed, int | None, "random_state")):
         check_hint(value, hint, name)
-    need(n_init == "auto" or (type(n_init) is int and n_init >= 1), "a number of starts of k-means")
+    require(n_init == "auto" or (type(n_init) is int and n_init >= 1), "a number of starts of k-means")
     # a fit to one point sets all attributes that predict needs, whatever scikit-learn calls them
     point = np.zeros((1, r), dtype=centers.dtype)
     model = KMeans(1, init=point, n_init=1).fit(point)
@@ -183,15 +183,15 @@ def scalar_together(array: np.ndarray) -> Any:
 
 def sequence_together(items: list[Any]) -> tuple[Any, ...]:
     """The tuple of these items."""
-    need(type(items) is list, "a list of items")
+    require(type(items) is list, "a list of items")
     return tuple(items)
 
 
 def mapping_together(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
     """The dict of these keys and values, which must be lists of the same length; each key once."""
-    need(type(keys) is list and type(values) is list, "lists of keys and of values")
+    require(type(keys) is list and type(values) is list, "lists of keys and of values")
     found = dict(zip(keys, values, strict=True))
-    need(len(found) == len(keys), "each key once")
+    require(len(found) == len(keys), "each key once")
     return found
 
 

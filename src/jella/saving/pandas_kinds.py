@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jella.saving.kinds import Kind, UnsaveableError
-from jella.saving.rules import need
+from jella.saving.rules import require
 
 #: names of these kinds, known without pandas
 NAMES = ("Index", "RangeIndex", "MultiIndex", "pandas scalar")
@@ -30,7 +30,7 @@ def pandas_kinds() -> dict[type, Kind]:
 
     def index(values: Any, dtype: str | None, name: Any) -> pd.Index:
         if not isinstance(values, np.ndarray):
-            need(all(isinstance(value, plain_types) for value in values) and dtype in LISTED, "names in an index")
+            require(all(isinstance(value, plain_types) for value in values) and dtype in LISTED, "names in an index")
         return pd.Index(values, dtype=dtype, name=name, tupleize_cols=False)
 
     plain = Kind("Index", _index_apart, index, shared=True)

@@ -27,7 +27,7 @@ from jella.views.checks import check_on_empty
 from jella.views.scaling import ALL_KINDS, Scaling, ViewScale
 
 
-def need(holds: Any, wanted: str) -> None:
+def require(holds: Any, wanted: str) -> None:
     """Refuse a part of a file for which a condition does not hold."""
     if not holds:
         raise ValueError(f"expected {wanted}, got something else")
@@ -44,15 +44,15 @@ def need_array(
         wanted_shape = "(" + ", ".join("any" if one is None else str(one) for one in shape) + ")"
         raise ValueError(f"expected an array {wanted_shape} for {what}, got {got}")
     if kinds == "f":
-        need(value.dtype in (np.float32, np.float64), f"single or double precision for {what}")
-        need(not finite or np.isfinite(value).all(), f"finite numbers for {what}")
+        require(value.dtype in (np.float32, np.float64), f"single or double precision for {what}")
+        require(not finite or np.isfinite(value).all(), f"finite numbers for {what}")
     return value
 
 
 def need_indices(value: Any, shape: tuple[int | None, ...], what: str, low: int, below: int) -> None:
     """Refuse what is not an array of whole numbers of this shape, between two bounds."""
     array = need_array(value, shape, what, "iu")
-    need(array.size == 0 or (array.min() >= low and int(array.max()) < below), f"{what} from {low} to {below - 1}")
+    require(array.size == 0 or (array.min() >= low and int(array.max()) < below), f"{what} from {low} to {below - 1}")
 
 
 @singledispatch
@@ -63,69 +63,69 @@ def check_record(record: Any) -> None:
 @check_record.register
 def _(schema: Schema) -> None:
     V = len(schema.names)
-    need(V >= 1 and len(set(schema.names)) == V, "different names of views")
-    need(len(schema.n_features) == len(schema.feature_names) == V, f"numbers and names of features of {V} views")
-    need(all(1 <= width < 2**31 for width in schema.n_features), "views with features")
-    need(V == 1 or not schema.is_single, "one view where there is a single array")
+    require(V >= 1 and len(set(schema.names)) == V, "different names of views")
+    require(len(schema.n_features) == len(schema.feature_names) == V, f"numbers and names of features of {V} views")
+    require(all(1 <= width < 2**31 for width in schema.n_features), "views with features")
+    require(V == 1 or not schema.is_single, "one view where there is a single array")
     for width, names in zip(schema.n_features, schema.feature_names, strict=True):
-        need(names is None or len(names) == width, f"{width} names of features")
+        require(names is None or len(names) == width, f"{width} names of features")
 
 
 @check_record.register
 def _(view: View) -> None:
     shape = tuple(view.X.shape) if sparse.issparse(view.X) or isinstance(view.X, np.ndarray) else ()
-    need(len(shape) == 2, "values (n, d) of a view")
+    require(len(shape) == 2, "values (n, d) of a view")
     need_array(view.X.data if view.is_sparse else view.X, (None,) if view.is_sparse else shape, "the values of a view")
     mask = need_array(view.mask, (None, None), "the mask of a view", "b")
-    need(mask.shape in ((1, 1), (shape[0], 1), shape), f"a mask that goes with values {shape}")
-    need(not view.is_sparse or mask.shape[1] == 1, "a mask of whole samples for a sparse view")
-    need(view.feature_names is None or len(view.feature_names) == shape[1], f"{shape[1]} names of features")
+    require(mask.shape in ((1, 1), (shape[0], 1), shape), f"a mask that goes with values {shape}")
+    require(not view.is_sparse or mask.shape[1] == 1, "a mask of whole samples for a sparse view")
+    require(view.feature_names is None or len(view.feature_names) == shape[1], f"{shape[1]} names of features")
     hidden = ~mask
     if hidden.any():
         rows = hidden.any(axis=1) if mask.shape[1] == 1 else None
         under = view.X[np.flatnonzero(np.broadcast_to(rows, shape[:1]))] if rows is not None else view.X[hidden]
-        need(not (under.data if view.is_sparse else under).any(), "zeros where nothing was observed")
+        require(not (under.data if view.is_sparse else under).any(), "zeros where nothing was observed")
 
 
 @check_record.register
 def _(views: Views) -> None:
-    need(all(isinstance(view, View) for view in views.items), "views")
-    need(len({view.n_samples for view in views.items}) <= 1, "views of the same samples")
-    need(len(set(views.names)) == len(views.items), "different names of views")
+    require(all(isinstance(view, View) for view in views.items), "views")
+    require(len({view.n_samples for view in views.items}) <= 1, "views of the same samples")
+    require(len(set(views.names)) == len(views.items), "different names of views")
 
 
 @check_record.register
 def _(scale: ViewScale) -> None:
-    need(scale.kind in ALL_KINDS and scale.kind != "auto", "a known kind of scale")
-    need(0 < scale.root_weight < np.inf, "a positive weight of a view")
+    require(scale.kind in ALL_KINDS and scale.kind != "auto", "a known kind of scale")
+    require(0 < scale.root_weight < np.inf, "a positive weight of a view")
     if scale.center is not None:
         need_array(scale.center, (None,), "the centre of a scale")
     if scale.spread is not None:
-        need(np.all(need_array(scale.spread, (None,), "the spread of a scale") > 0), "a positive spread")
+        require(np.all(need_array(scale.spread, (None,), "the spread of a scale") > 0), "a positive spread")
 
 
 @check_record.register
 def _(scaling: Scaling) -> None:
     if scaling.log_norms is not None:
         norms = need_array(scaling.log_norms, (None, len(scaling.scales)), "norms of samples", finite=False)
-        need(not np.isinf(norms).any(), "finite norms of samples")
-    need(scaling.log_norms is not None or not any(one.by_norm for one in scaling.scales), "norms of the samples")
+        require(not np.isinf(norms).any(), "finite norms of samples")
+    require(scaling.log_norms is not None or not any(one.by_norm for one in scaling.scales), "norms of the samples")
 
 
 def check_widths(scaling: Scaling, widths: list[int]) -> None:
     """Refuse a scaling that does not go with views of these numbers of features."""
-    need(len(scaling.scales) == len(widths), f"scales of {len(widths)} views")
+    require(len(scaling.scales) == len(widths), f"scales of {len(widths)} views")
     for scale, width in zip(scaling.scales, widths, strict=True):
-        need(scale.center is None or scale.center.shape == (width,), f"a centre of {width} features")
-        need(scale.spread is None or scale.spread.shape in ((1,), (width,)), f"a spread of {width} features")
+        require(scale.center is None or scale.center.shape == (width,), f"a centre of {width} features")
+        require(scale.spread is None or scale.spread.shape in ((1,), (width,)), f"a spread of {width} features")
 
 
 @check_record.register
 def _(samples: FitSamples) -> None:
     m = need_array(samples.prints, (None,), "fingerprints", "u").shape[0]
-    need(samples.prints.dtype == np.uint64, "fingerprints of 64 bits")
+    require(samples.prints.dtype == np.uint64, "fingerprints of 64 bits")
     need_indices(samples.places, (m,), "places of samples", 0, 2**48)
-    need(np.unique(samples.places).size == m, "a place for each sample")
+    require(np.unique(samples.places).size == m, "a place for each sample")
     shape = need_array(samples.own, (m, None), "the embedding").shape
     need_array(samples.shown, shape, "the embedding")
     if samples.labels is not None:
@@ -140,8 +140,8 @@ def _(clusters: KMeansClusters) -> None:
 @check_record.register
 def _(clusters: NeighbourClusters) -> None:
     m = need_array(clusters.rows, (None, None), "the embedding of clusters").shape[0]
-    need(1 <= clusters.n_clusters <= m, "no more clusters than samples")
-    need(1 <= clusters.n_neighbors <= max(m, 1), "no more neighbours than samples")
+    require(1 <= clusters.n_clusters <= m, "no more clusters than samples")
+    require(1 <= clusters.n_neighbors <= max(m, 1), "no more neighbours than samples")
     need_indices(clusters.labels, (m,), "labels", 0, clusters.n_clusters)
 
 
@@ -154,29 +154,29 @@ def _(path: ClusterPath) -> None:
 
 @check_record.register
 def _(problem: Problem) -> None:
-    need(isinstance(problem.loss, Loss), "a loss")
-    need(all(isinstance(term, Term) for term in (*problem.basis, *problem.embedding)), "terms")
+    require(isinstance(problem.loss, Loss), "a loss")
+    require(all(isinstance(term, Term) for term in (*problem.basis, *problem.embedding)), "terms")
 
 
 @check_record.register
 def _(state: RobustState) -> None:
-    need(np.all(need_array(state.view_weights, (None,), "weights of views") >= 0), "weights of at least zero")
+    require(np.all(need_array(state.view_weights, (None,), "weights of views") >= 0), "weights of at least zero")
 
 
 def check_readout(readout: Readout) -> None:
     """Refuse a readout whose parts do not go together: the rules of all kinds."""
     check_on_empty(readout.on_empty)
-    need(readout.bases, "bases")
+    require(readout.bases, "bases")
     r = need_array(readout.bases[0], (None, None), "a basis").shape[1]
-    need(r >= 1, "at least one component")
+    require(r >= 1, "at least one component")
     for U in readout.bases:
         need_array(U, (None, r), "a basis")
-        need(U.dtype == readout.bases[0].dtype, "bases of one precision")
+        require(U.dtype == readout.bases[0].dtype, "bases of one precision")
     check_widths(readout.scaling, [U.shape[0] for U in readout.bases])
     if readout.known is not None:
-        need(readout.known.own.shape[1] == r, f"an embedding of {r} components")
+        require(readout.known.own.shape[1] == r, f"an embedding of {r} components")
     clusters = readout.clusters
-    need(clusters is None or isinstance(clusters, Clusters), "clusters")
+    require(clusters is None or isinstance(clusters, Clusters), "clusters")
     if isinstance(clusters, KMeansClusters):
         need_array(clusters.kmeans.cluster_centers_, (None, r), "centres of clusters")
     if isinstance(clusters, NeighbourClusters):
@@ -189,27 +189,27 @@ check_record.register(Readout, check_readout)
 @check_record.register
 def _check_low_rank(readout: LowRankReadout) -> None:
     check_readout(readout)
-    need(all(term.separable for term in readout.problem.embedding), "terms that treat each sample by itself")
-    need(readout.problem.basis == () and readout.problem.neighbours is None, "a problem of new samples")
+    require(all(term.separable for term in readout.problem.embedding), "terms that treat each sample by itself")
+    require(readout.problem.basis == () and readout.problem.neighbours is None, "a problem of new samples")
     state = readout.loss_state
-    need(state is None or isinstance(state, RobustState), "a state of the loss")
-    need(state is None or state.view_weights.size == len(readout.bases), "a weight per view")
-    need((state is not None) == isinstance(readout.problem.loss, SampleNorm), "a state where the loss has one")
+    require(state is None or isinstance(state, RobustState), "a state of the loss")
+    require(state is None or state.view_weights.size == len(readout.bases), "a weight per view")
+    require((state is not None) == isinstance(readout.problem.loss, SampleNorm), "a state where the loss has one")
 
 
 @check_record.register
 def _(readout: NeighbourReadout) -> None:
     _check_low_rank(readout)
     samples, known = readout.samples, readout.known
-    need(isinstance(samples, Views) and known is not None, "the samples of the fit")
+    require(isinstance(samples, Views) and known is not None, "the samples of the fit")
     assert known is not None
     m = known.prints.size
     widths = [U.shape[0] for U in readout.bases]
-    need(m >= 1 and [view.n_features for view in samples] == widths, f"samples with {widths} features")
-    need(all(view.n_samples == m for view in samples), f"{m} samples")
+    require(m >= 1 and [view.n_features for view in samples] == widths, f"samples with {widths} features")
+    require(all(view.n_samples == m for view in samples), f"{m} samples")
     need_indices(readout.near, (m, None), "neighbours", -1, m)
-    need(1 <= readout.n_neighbors <= m, "no more neighbours than samples")
-    need(0 <= readout.pull < np.inf, "a finite weight of the neighbours")
+    require(1 <= readout.n_neighbors <= m, "no more neighbours than samples")
+    require(0 <= readout.pull < np.inf, "a finite weight of the neighbours")
 
 
 @check_record.register
@@ -220,19 +220,19 @@ def _(state: BlockState) -> None:
     for matrix in (state.affinity, state.previous):
         is_sparse = sparse.issparse(matrix)
         need_array(matrix.data if is_sparse else matrix, (None,) if is_sparse else (n, n), "an affinity")
-        need(matrix.shape == (n, n), f"an affinity of {n} samples")
+        require(matrix.shape == (n, n), f"an affinity of {n} samples")
     if state.indicator is not None:
         need_array(state.indicator, (n, None), "the indicator of an affinity")
 
 
 @check_record.register
 def _(blocks: Blocks) -> None:
-    need(blocks.bases, "bases")
+    require(blocks.bases, "bases")
     r = need_array(blocks.bases[0], (None, None), "a basis").shape[1]
     for U in blocks.bases:
         need_array(U, (None, r), "a basis")
     for states in blocks.basis_states:
-        need(len(states) == len(blocks.bases), "a state per view")
+        require(len(states) == len(blocks.bases), "a state per view")
         for U, state in zip(blocks.bases, states, strict=True):
             if state is not None:
                 need_array(state, U.shape, "the state of a term on a basis")
@@ -241,7 +241,7 @@ def _(blocks: Blocks) -> None:
     n = need_array(blocks.embedding, (None, r), "the embedding").shape[0]
     for state in blocks.embedding_states:
         if isinstance(state, BlockState):
-            need(state.W.shape == (n, r), f"the state of {n} samples")
+            require(state.W.shape == (n, r), f"the state of {n} samples")
         elif state is not None:
             need_array(state, (n, n), "the state of a term on the embedding")
 
@@ -251,4 +251,4 @@ def _(result: Result) -> None:
     m = need_array(result.objective, (None,), "the objective").shape[0]
     for values in result.history.values():
         need_array(values, (m,), "the history of a term")
-    need(0 <= result.seconds < np.inf, "seconds")
+    require(0 <= result.seconds < np.inf, "seconds")

@@ -13,7 +13,7 @@ from jella.estimators.completion.base import BaseCompletion, CompletionReadout, 
 from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule
 from jella.numerics.arrays import Array, like, namespace, sqnorm
 from jella.saving.kinds import register
-from jella.saving.rules import check_record, need, need_array
+from jella.saving.rules import check_record, need_array, require
 from jella.views import Views
 
 #: below this share of ‖M‖ singular values are not taken from the eigenvalues of MᵀM: their squares are too small
@@ -87,9 +87,9 @@ class RPCAReadout(CompletionReadout):
 @check_record.register
 def _(readout: RPCAReadout) -> None:
     check_completion(readout)
-    need(0 < readout.alpha < np.inf, "a weight of the sparse part")
+    require(0 < readout.alpha < np.inf, "a weight of the sparse part")
     s = need_array(readout.singular_values, (readout.width,), "singular values")
-    need(np.all(s >= 0), "singular values of at least zero")
+    require(np.all(s >= 0), "singular values of at least zero")
 
 
 class RPCA(BaseCompletion):

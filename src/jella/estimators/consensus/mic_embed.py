@@ -12,7 +12,7 @@ from jella.estimators.consensus.mic_steps import TINY, consensus
 from jella.numerics.arrays import Array, at_least, namespace, row_blocks
 from jella.readout.base import Readout
 from jella.saving.kinds import register
-from jella.saving.rules import check_readout, check_record, need, need_array
+from jella.saving.rules import check_readout, check_record, need_array, require
 from jella.views import AnyViews
 from jella.views.checks import refuse_missing_entries
 
@@ -53,11 +53,11 @@ class MICReadout(Readout):
 @check_record.register
 def _(readout: MICReadout) -> None:
     check_readout(readout)
-    need(len(readout.means) == len(readout.shares) == len(readout.bases), "a mean and a share per view")
+    require(len(readout.means) == len(readout.shares) == len(readout.bases), "a mean and a share per view")
     for mean, share, U in zip(readout.means, readout.shares, readout.bases, strict=True):
         need_array(mean, (U.shape[0],), "the mean of a view")
-        need(0 <= share <= 1, "a share of samples")
-    need(0 <= readout.alpha < np.inf and 0 <= readout.beta < np.inf, "weights of at least zero")
+        require(0 <= share <= 1, "a share of samples")
+    require(0 <= readout.alpha < np.inf and 0 <= readout.beta < np.inf, "weights of at least zero")
 
 
 def embed_views(views: Sequence[Filled], bases: Sequence[Array], alpha: float, beta: float) -> Array:
