@@ -86,19 +86,24 @@ def holes(views):
 @by_name
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_degenerate_data_give_finite_answers_or_a_sentence(method, case):
-    for number, scale in enumerate(("default", *SCALES)):
-        views = DEGENERATE[case] if number % 2 else holes(DEGENERATE[case])
+    kinds = [kind for kind in SCALES if kind != "none"]
+    turn = kinds[(list(DEGENERATE).index(case) + list(estimators().values()).index(method)) % len(kinds)]
+    for options, views in [
+        ({}, DEGENERATE[case]),
+        ({"scale": "none"}, holes(DEGENERATE[case])),
+        ({"scale": turn}, holes(DEGENERATE[case])),
+    ]:
+        refusal = ""
         try:
-            model = fitted(method, views, **({} if scale == "default" else {"scale": scale}))
-            assert_sensible(model, views)
+            assert_sensible(fitted(method, views, **options), views)
         except ValueError as error:
-            assert "\n" not in str(error)
-            assert len(str(error)) > 20
-            # only what is out of the range of the floating type may be refused as such
-            assert "expected finite" not in str(error) or case in ("1e300", "single precision, 1e30"), error
+            refusal = str(error)
+        assert "\n" not in refusal
+        # only what is out of the range of the floating type may be refused as such
+        assert "expected finite" not in refusal or case in ("1e300", "single precision, 1e30")
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_laws_hold_on_random_problems(seed):
     assert check(seed) is None
 
