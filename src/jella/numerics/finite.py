@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
+from array_api_compat import is_array_api_obj, is_dask_array
 from scipy import sparse
 
 from jella.numerics.arrays import namespace
@@ -41,7 +41,7 @@ def is_finite(values: Any, n_empty: int = 0) -> bool:
         Number of rows that are NaN on purpose.
     """
     values = values.data if sparse.issparse(values) else values
-    if not is_array_api_obj(values):
+    if not is_array_api_obj(values) or is_dask_array(values):
         return True
     xp = namespace(values)
     if not xp.isdtype(values.dtype, "real floating"):
