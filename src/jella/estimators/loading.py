@@ -111,7 +111,7 @@ def check_answers(model: BaseTransformer) -> None:
         require(readout.known is None or readout.known.prints.size == len(W) - empty.sum(), "the samples of the fit")
         require(readout.known is None or int(readout.known.places.max(initial=0)) < len(W), "places of the samples")
     if "result_" in vars(model):
-        blocks = model.result_.blocks  # type: ignore[attr-defined]
+        blocks = model.result_.blocks
         require([U.shape for U in blocks.bases] == shapes, "the bases of the result")
     own = vars(model).get("view_embeddings_")
     if own is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 
 @cache
-def hints_of(cls: type) -> dict[str, Any]:
+def hints_of(cls: Any) -> dict[str, Any]:
     """The annotations of a class and of its bases, by name."""
     return get_type_hints(cls)
 

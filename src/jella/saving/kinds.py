@@ -157,7 +157,7 @@ def kmeans_apart(model: KMeans) -> dict[str, Any]:
 
 
 def kmeans_together(
-    centers: np.ndarray, labels: np.ndarray, *, inertia: float, n_iter: int, n_init: int, seed: int | None
+    centers: np.ndarray, labels: np.ndarray, *, inertia: float, n_iter: int, n_init: Any, seed: int | None
 ) -> KMeans:
     """A k-means that predicts with the given centres."""
     k, r = need_array(centers, (None, None), "the centres of k-means").shape

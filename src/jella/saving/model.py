@@ -72,11 +72,12 @@ def load_as(path: str | os.PathLike[str], known: Mapping[str, type[Any]], check:
         cls = _known_class(description, known)
         decoder = Decoder(archive.array, description["shared"])
         model = cls(**{name: decoder.decode(node) for name, node in description["parameters"].items()})
+        declared = hints_of(type(model))
         for name, node in description["fitted"].items():
             value = decoder.decode(node)
             if name not in fitted_names(cls):
                 raise ValueError(f"expected attributes that a fit of {cls.__name__} sets, got {name!r}")
-            check_hint(value, hints_of(cls).get(name, Any), name)
+            check_hint(value, declared.get(name, Any), name)
             setattr(model, name, value)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a wrong number is refused, however it was noticed
