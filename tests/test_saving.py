@@ -571,6 +571,36 @@ def test_the_file_is_an_archive_that_names_its_digest(good):
 # files of a forger, whose digest fits
 
 
+def _without(name):
+    return lambda tree: tree["fitted"].pop(name)
+
+
+def _set(part, name, value):
+    return lambda tree: tree[part].update({name: value})
+
+
+FORGED = {
+    "no answers": (_without("readout_"), "all attributes of a fitted SparseBDR, got none named 'readout_'"),
+    "no names": (_without("view_names_in_"), "got none named 'view_names_in_'"),
+    "other names": (_set("fitted", "view_names_in_", ["a", "b", "x"]), "expected the names of the views"),
+    "width": (_set("fitted", "n_features_in_", 7), "expected the number of features of all views"),
+    "type": (_set("fitted", "readout_", 3), "expected Readout for readout_, got a int"),
+    "dropped": (_set("fitted", "dropped_", [1, 2]), "expected a finite embedding"),
+    "parameter": (_set("parameters", "n_clusters", -1), "n_clusters == -1"),
+    "word": (_set("parameters", "on_empty", "keep"), "on_empty must be 'raise' or 'drop', got 'keep'"),
+    "weight": (_set("parameters", "alpha", -1.0), "must be positive and finite, got -1.0"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), FORGED.values(), ids=FORGED.keys())
+def test_parts_that_do_not_go_together_are_refused(change, message, good, tmp_path):
+    tree = json.loads(good[1]["model.json"])
+    change(tree)
+    write(tmp_path / "bad.jella", {**good[1], "model.json": tree})
+    with pytest.raises(ValueError, match=message):
+        jella.load(tmp_path / "bad.jella")
+
+
 @pytest.mark.parametrize("method", [jella.SparseBDR, jella.DAIMC, jella.IRMKMC, jella.RPCA, jella.MIC, jella.RAMC])
 def test_tampered_files_are_refused_or_answer(method, tmp_path):
     path, bad = tmp_path / "model.jella", tmp_path / "bad.jella"

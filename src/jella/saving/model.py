@@ -72,7 +72,7 @@ def load_as(path: str | os.PathLike[str], known: Mapping[str, type[Any]], check:
         cls = _known_class(description, known)
         decoder = Decoder(archive.array, description["shared"])
         model = cls(**{name: decoder.decode(node) for name, node in description["parameters"].items()})
-        declared = hints_of(type(model))
+        declared = hints_of(type(model))  # type: ignore[arg-type]
         for name, node in description["fitted"].items():
             value = decoder.decode(node)
             if name not in fitted_names(cls):
