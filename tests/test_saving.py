@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import pickle
@@ -12,6 +13,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from campaign.tampered import outcome, tampered
 from common import all_terms, holed, make, make_term, planted
 from scipy import sparse
 
@@ -19,8 +21,10 @@ import jella
 from jella.estimators.base import BaseMultiView
 from jella.estimators.catalogue import estimators
 from jella.numerics.arrays import like, to_numpy
+from jella.numerics.limits import Limits, limits_as
 from jella.problem.terms.base import concrete_subclasses
 from jella.saving import archive
+from jella.saving.digest import UNSEALED, seal
 from jella.saving.kinds import SCALAR, SPECIAL, TEXTS, kinds_by_type
 from jella.saving.pandas_kinds import NAMES, pandas_kinds
 from jella.saving.tree import Decoder, Encoder
@@ -293,7 +297,7 @@ def test_parameters_that_a_file_cannot_keep_are_named(options, message, tmp_path
 def test_attributes_and_classes_that_a_file_cannot_keep_are_named(tmp_path):
     model = jella.MVLIV()
     model.extra_ = object()
-    with pytest.raises(ValueError, match="object in the attribute extra_; delete it, or pickle the model"):
+    with pytest.raises(ValueError, match="got the attribute extra_; delete it, or pickle the model"):
         model.save(tmp_path / "model.jella")
     categories = fitted(jella.MVLIV, frames_of(planted(), pd.CategoricalIndex([f"s{i}" for i in range(40)])))
     with pytest.raises(ValueError, match="CategoricalIndex in the attribute sample_names_in_"):
@@ -342,9 +346,17 @@ def good(tmp_path_factory):
 
 
 def write(path, members, compression=zipfile.ZIP_DEFLATED):
+    """A file of these members with a digest that fits, as a forger would write it."""
     with zipfile.ZipFile(path, "w", compression) as file:
+        file.comment = UNSEALED
         for name, content in members.items():
             file.writestr(name, content if isinstance(content, bytes) else json.dumps(content))
+    reseal(path)
+
+
+def reseal(path):
+    with open(path, "r+b") as file:
+        seal(file)
 
 
 def described(members, **changes):
@@ -375,8 +387,8 @@ def _csr(indices):
 
 
 BAD_DESCRIPTIONS = {
-    "newer": ({"format": 3}, "expected format 2, got 3, of jella '0.* update jella"),
-    "no version": ({"format": None}, "expected format 2, got None"),
+    "newer": ({"format": 4}, "expected format 3, got 4, of jella '0.* update jella"),
+    "no version": ({"format": None}, "expected format 3, got None"),
     "class": ({"class": "os.system"}, "expected one of the estimators .*'SparseBDR'.*, got 'os.system'"),
     "base class": ({"class": "BaseJELLA"}, "expected one of the estimators"),
     "kind": ({"fitted": {"x_": {"kind": "subprocess.run", "parts": {}}}}, "a kind of value .*, got 'subprocess.run'"),
@@ -384,7 +396,7 @@ BAD_DESCRIPTIONS = {
         {"fitted": {"x_": {"kind": "function", "parts": {"name": "exec"}}}},
         "got 'function'",
     ),
-    "older": ({"format": 1}, "expected format 2, got 1, of jella '0.* fit the model again"),
+    "older": ({"format": 1}, "expected format 3, got 1, of jella '0.* fit the model again"),
     "object": ({"fitted": {"x_": {"odd": 1}}}, r"got an object with \['odd'\]"),
     "parts": (
         {"fitted": {"x_": {"kind": "Ridge", "parts": {"odd": 1}}}},
@@ -392,9 +404,14 @@ BAD_DESCRIPTIONS = {
     ),
     "value": ({"fitted": {"x_": {"kind": "Ridge", "parts": {"weight": -1.0}}}}, "expected the parts of a Ridge"),
     "parameter": ({"parameters": {"odd": 1}}, "got one that is damaged .*odd"),
-    "method": ({"fitted": {"transform": 1}}, "got 'transform', which is a member of the class SparseBDR"),
-    "dunder": ({"fitted": {"__class__": 1}}, "got '__class__', which is a member of the class SparseBDR"),
-    "ahead": ({"shared": [_tuple({"shared": 0})]}, "expected a reference to one of 0 values before it, got 0"),
+    "method": ({"fitted": {"transform": 1}}, "attributes that a fit of SparseBDR sets, got 'transform'"),
+    "dunder": ({"fitted": {"__class__": 1}}, "attributes that a fit of SparseBDR sets, got '__class__'"),
+    "unknown": ({"fitted": {"x_": 1}}, "attributes that a fit of SparseBDR sets, got 'x_'"),
+    "shared tuples": ({"shared": [_tuple(1)]}, "expected arrays and indexes among the shared values"),
+    "ahead": (
+        {"shared": [{"kind": "Index", "parts": {"values": {"shared": 0}, "dtype": None, "name": None}}]},
+        "expected a reference to one of 0 values before it, got 0",
+    ),
     "shared": ({"fitted": {"x_": {"shared": -1}}}, "values before it, got -1"),
     "not a tree": ({"fitted": 3}, "got one that is damaged"),
     "parts list": ({"fitted": {"x_": {"kind": "Ridge", "parts": []}}}, "got one that is damaged"),
@@ -433,7 +450,11 @@ def test_arrays_that_are_not_as_described_are_refused(good, tmp_path):
         ({name: content for name, content in good[1].items() if name != "model.json"}, "expected a member 'model.json"),
         ({**good[1], "model.json": b"{"}, "cannot load"),
         ({**good[1], "model.json": b"[" * 100_000}, "got one that is damaged"),
-        ({**good[1], "model.json": b"[]"}, "got one that is damaged"),
+        ({**good[1], "model.json": b"[]"}, "expected a description with"),
+        ({**good[1], "model.json": b'{"class": 1, "class": 2}'}, "expected each name once in an object"),
+        ({**good[1], "model.json": b'{"class": NaN}'}, "expected finite numbers in the description, got NaN"),
+        ({**good[1], "model.json": b'{"class": 1e999}'}, "expected finite numbers in the description, got 1e999"),
+        ({**good[1], "more.npy": b""}, "expected only members that the description mentions, got 'more.npy'"),
     ]:
         write(tmp_path / "bad.jella", members)
         with pytest.raises(ValueError, match=message):
@@ -464,16 +485,13 @@ def test_a_pickle_in_an_array_is_not_run(good, tmp_path):
     assert (tmp_path / "ran").exists()  # it would have run
 
 
-def test_indices_out_of_range_are_refused(good, tmp_path):
-    arrays = {"a": np.ones(2), "b": np.array([0, 1]), "c": np.array([0, 1, 2]), "d": np.array([0, 10**6])}
-    shared = [{"array": name, "dtype": array.dtype.str, "shape": list(array.shape)} for name, array in arrays.items()]
-    members = {name: npy(array) for name, array in arrays.items()}
-    unfitted = {"class": "MVLIV", "parameters": {}, "shared": shared}
-    write(tmp_path / "fine.jella", {**described(good[1], **unfitted, fitted={"x_": _csr(1)}), **members})
-    np.testing.assert_array_equal(jella.load(tmp_path / "fine.jella").x_.toarray(), np.eye(2))
-    write(tmp_path / "bad.jella", {**described(good[1], **unfitted, fitted={"x_": _csr(3)}), **members})
+def test_indices_out_of_range_are_refused():
+    arrays = [np.ones(2), np.array([0, 1]), np.array([0, 1, 2]), np.array([0, 10**6])]
+    nodes = [{"array": str(i), "dtype": array.dtype.str, "shape": list(array.shape)} for i, array in enumerate(arrays)]
+    decoder = Decoder(lambda member, dtype, shape: arrays[int(member)], nodes)
+    np.testing.assert_array_equal(decoder.decode(_csr(1)).toarray(), np.eye(2))
     with pytest.raises(ValueError, match="expected the parts of a csr_array"):
-        jella.load(tmp_path / "bad.jella")
+        decoder.decode(_csr(3))
 
 
 def test_zip_bombs_are_refused(good, tmp_path):
@@ -484,12 +502,116 @@ def test_zip_bombs_are_refused(good, tmp_path):
     with zipfile.ZipFile(tmp_path / "bad.jella") as file:
         info = file.getinfo("model.json")
     content = (tmp_path / "bad.jella").read_bytes()
-    for field, message in [("file_size", "at most 1032 times its size"), ("compress_size", "got some that overlap")]:
+    for field, unpacked, message in [
+        ("file_size", 2**28, "expected the model to need at most 256.0 MiB of memory, got 48.0 GiB declared by a file"),
+        ("file_size", None, "at most 1032 times its size"),
+        ("compress_size", 2**28, "got some that overlap"),
+    ]:
         old, new = getattr(info, field).to_bytes(4, "little"), (2**31).to_bytes(4, "little")
         where = content.rindex(old, 0, content.rindex(b"model.json"))  # in the directory at the end
         (tmp_path / "bad.jella").write_bytes(content[:where] + new + content[where + 4 :])
-        with pytest.raises(ValueError, match=message):
+        reseal(tmp_path / "bad.jella")
+        with pytest.raises(ValueError, match=message), limits_as(Limits(unpacked=unpacked)):
             jella.load(tmp_path / "bad.jella")
+
+
+def test_lists_that_unpack_to_gigabytes_are_refused(good, tmp_path):
+    write(tmp_path / "bad.jella", {**good[1], "model.json": b"[" + b"[]," * 2**23 + b"1]"})
+    with pytest.raises(ValueError, match=r"expected the model to need at most 256.0 MiB of memory, got \d+\.\d MiB"):
+        jella.load(tmp_path / "bad.jella")
+
+
+def test_members_that_occur_twice_are_refused(good, tmp_path):
+    with zipfile.ZipFile(tmp_path / "bad.jella", "w") as file:
+        file.comment = UNSEALED
+        for name in [*good[1], "arrays/0.npy"]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a duplicate name
+                file.writestr(name, good[1][name])
+    reseal(tmp_path / "bad.jella")
+    with pytest.raises(ValueError, match=r"expected each member once, got 'arrays/0\.npy' again"):
+        jella.load(tmp_path / "bad.jella")
+
+
+# the digest
+
+
+def test_a_file_with_any_byte_changed_is_refused(tmp_path):
+    path, bad = tmp_path / "small.jella", tmp_path / "bad.jella"
+    jella.MVLIV(n_components=1).fit([[1.0, 2.0], [2.0, 4.0]]).save(path)
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    # headers, directory and comment byte by byte; the data of the members at random places
+    places = {*range(100), *range(len(content) - 400, len(content)), *rng.integers(len(content), size=300).tolist()}
+    for where in sorted(places):
+        bad.write_bytes(content[:where] + bytes([content[where] ^ (1 << int(rng.integers(8)))]) + content[where + 1 :])
+        with pytest.raises(ValueError, match=r"bad\.jella"):
+            jella.load(bad)
+    for changed in (content + b"\n", content + content, content[1:], content[:-1], b"\0" + content):
+        bad.write_bytes(changed)
+        with pytest.raises(ValueError, match=r"bad\.jella"):
+            jella.load(bad)
+    bad.write_bytes(content)
+    jella.load(bad)
+
+
+def test_a_file_without_a_digest_is_refused(good, tmp_path):
+    with zipfile.ZipFile(tmp_path / "old.jella", "w") as file:
+        for name, content in good[1].items():
+            file.writestr(name, content)
+    with pytest.raises(ValueError, match=r"old\.jella.*or that was saved by a version of jella before format 3; .*fit"):
+        jella.load(tmp_path / "old.jella")
+
+
+def test_the_file_is_an_archive_that_names_its_digest(good):
+    with zipfile.ZipFile(io.BytesIO(good[0])) as file:
+        assert file.testzip() is None
+        assert file.comment.decode().endswith(hashlib.sha256(good[0][:-64]).hexdigest())
+
+
+# files of a forger, whose digest fits
+
+
+def _without(name):
+    return lambda tree: tree["fitted"].pop(name)
+
+
+def _set(part, name, value):
+    return lambda tree: tree[part].update({name: value})
+
+
+FORGED = {
+    "no answers": (_without("readout_"), "all attributes of a fitted SparseBDR, got none named 'readout_'"),
+    "no names": (_without("view_names_in_"), "got none named 'view_names_in_'"),
+    "other names": (_set("fitted", "view_names_in_", ["a", "b", "x"]), "expected the names of the views"),
+    "width": (_set("fitted", "n_features_in_", 7), "expected the number of features of all views"),
+    "type": (_set("fitted", "readout_", 3), "expected Readout for readout_, got a int"),
+    "dropped": (_set("fitted", "dropped_", [1, 2]), "expected a finite embedding"),
+    "parameter": (_set("parameters", "n_clusters", -1), "n_clusters == -1"),
+    "word": (_set("parameters", "on_empty", "keep"), "on_empty must be 'raise' or 'drop', got 'keep'"),
+    "weight": (_set("parameters", "alpha", -1.0), "must be positive and finite, got -1.0"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), FORGED.values(), ids=FORGED.keys())
+def test_parts_that_do_not_go_together_are_refused(change, message, good, tmp_path):
+    tree = json.loads(good[1]["model.json"])
+    change(tree)
+    write(tmp_path / "bad.jella", {**good[1], "model.json": tree})
+    with pytest.raises(ValueError, match=message):
+        jella.load(tmp_path / "bad.jella")
+
+
+@pytest.mark.parametrize("method", [jella.SparseBDR, jella.DAIMC, jella.IRMKMC, jella.RPCA, jella.MIC, jella.RAMC])
+def test_tampered_files_are_refused_or_answer(method, tmp_path):
+    path, bad = tmp_path / "model.jella", tmp_path / "bad.jella"
+    fitted(method, frames_of(data_for(method), pd.Index([f"s{i}" for i in range(40)]))).save(path)
+    assert outcome(path) == "answers"
+    found = []
+    for seed in range(30):
+        bad.write_bytes(tampered(path, seed))
+        found.append(outcome(bad))
+    assert set(found) == {"refused", "answers"}, found
+    assert found.count("refused") >= 15
 
 
 def test_files_that_are_no_archives_are_refused(good, tmp_path):

@@ -12,13 +12,16 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.cluster import KMeans
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.needs import Needs, check_needs
+from jella.graphs.spectral import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.finite import is_finite, overflow_refused, too_large
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters
 from jella.readout.completion import complete_views
@@ -26,7 +29,7 @@ from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
 from jella.views.align import check_fit
-from jella.views.checks import check_features, kept_samples
+from jella.views.checks import check_features, check_on_empty, kept_samples
 from jella.views.containers import is_annotated, is_frame
 from jella.views.fingerprints import fingerprints
 from jella.views.scaling import Scaling
@@ -83,8 +86,16 @@ class BaseMultiView(BaseEstimator):
     n_init: int
     on_empty: str
     random_state: Any
+
     embedding_: Array
+    labels_: np.ndarray
     schema_: Schema
+    scaling_: Scaling
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    view_names_in_: list[str]
+    sample_names_in_: Any
+    dropped_: list[Any]
 
     @property
     @abstractmethod
@@ -116,7 +127,11 @@ class BaseMultiView(BaseEstimator):
         -------
         self
         """
-        self._fit_views(self._read(X, observed, reset=True), X, y)
+        views = self._read(X, observed, reset=True)
+        self._check_parameters()
+        with overflow_refused(f"the fit of {type(self).__name__}"):
+            self._fit_views(views, X, y)
+        self._refuse_nonfinite()
         return self
 
     def needs(self, X: Any, observed: Any = None) -> Needs:
@@ -145,18 +160,35 @@ class BaseMultiView(BaseEstimator):
         check_is_fitted(self)
         return self._read(X, observed, reset=False)
 
+    def _refuse_nonfinite(self) -> None:
+        """Refuse a fit with a result that is not finite, and forget it; rows of dropped samples are NaN."""
+        fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
+        for name in fitted:
+            value = getattr(self, name)
+            parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+            n_empty = len(self.dropped_) if name in ("embedding_", "view_embeddings_") else 0
+            if not all(is_finite(part, n_empty) for part in parts):
+                for attribute in fitted:
+                    delattr(self, attribute)
+                raise too_large(f"{name} of {type(self).__name__}")
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that are wrong for any data; a file is checked in the same way."""
+        check_on_empty(self.on_empty)
+        for name in ("n_clusters", "n_components"):
+            if getattr(self, name, None) is not None:
+                check_scalar(getattr(self, name), name, Integral, min_val=1)
+
     def _prepare(self, views: AnyViews) -> Prepared:
         """The views of a fit, checked and scaled."""
         check_features(views)
         kept = kept_samples(views, self.on_empty)
         rows, prints = np.flatnonzero(kept), None
         used = views if kept.all() else views.take(kept)
-        if self.n_clusters is not None:
-            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
-            if self.n_clusters > used.n_samples:
-                raise ValueError(
-                    f"n_clusters={self.n_clusters} is more than the {used.n_samples} samples; choose fewer clusters"
-                )
+        if self.n_clusters is not None and self.n_clusters > used.n_samples:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the {used.n_samples} samples; choose fewer clusters"
+            )
         if isinstance(used, Views):
             check_needs(type(self).__name__, self._needs(used), used)
         if self._orders_samples:
@@ -164,6 +196,8 @@ class BaseMultiView(BaseEstimator):
             order = np.argsort(prints, kind="stable")
             rows, prints, used = rows[order], prints[order], used.in_order(order)
         scaling = self._learn_scaling(used)
+        if isinstance(used, Views):
+            scaling.refuse_extremes(used)
         return Prepared(views, rows, used, scaling, scaling.apply(used).persist(), prints)
 
     def _learn_scaling(self, views: AnyViews) -> Scaling:
@@ -282,7 +316,12 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
     """A model that embeds samples, also new and incomplete ones; a fit sets `readout_`, which gives the answers."""
 
     n_components: int | None
+
     readout_: Readout
+    bases_: Any
+    kmeans_: KMeans
+    n_clusters_: int
+    cluster_path_: ClusterPath
 
     #: whether labels come from rows of the embedding at unit norm
     _labels_from_unit_rows = False
@@ -318,7 +357,6 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         most = min(views.n_samples, views.n_features)
         if self.n_components is None:
             return min(self.n_clusters or DEFAULT_RANK, most)
-        check_scalar(self.n_components, "n_components", Integral, min_val=1)
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components} is more than {views.n_samples} samples and {views.n_features} "
@@ -392,7 +430,8 @@ class BaseEmbedding(BaseTransformer):
 
         Observed values are returned bit for bit. Samples that a DataFrame lacks are appended to its rows.
         """
-        return complete_views(self.read(X, observed), X, self._answers(), self.schema_)
+        with overflow_refused("completed values"):
+            return complete_views(self.read(X, observed), X, self._answers(), self.schema_)
 
     def score(self, X: Any, y: Any = None, *, observed: Any = None) -> float:
         """The negative RMSE of predictions of hidden values; higher is better.

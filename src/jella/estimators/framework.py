@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
@@ -33,6 +34,9 @@ from jella.views import AnyViews, Views, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative
 from jella.views.fingerprints import fingerprints
 
+#: rules for relaxation, by the names that users give
+RULES = {"basic": Basic, "sor": SOR}
+
 
 class BaseJELLA(LabelsMixin, BaseEmbedding):
     """What all methods of the framework share; a method adds its parameters and `declare`."""
@@ -48,6 +52,13 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
     tol: float
     warm_start: bool
     callback: Any
+
+    objective_: np.ndarray
+    history_: dict[str, np.ndarray]
+    n_iter_: int
+    converged_: bool
+    result_: Result
+    graph_: sparse.csr_array
 
     @abstractmethod
     def declare(self, data: Data) -> Problem:
@@ -65,9 +76,6 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         return by_sweeps(size, starts * self.max_iter, pairs=can.pairs, neighbours=neighbours)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-        check_scalar(self.n_init, "n_init", Integral, min_val=1)
-        check_scalar(self.tol, "tol", Real, min_val=0)
         prepared, name = self._prepare(views), type(self).__name__
         problem = self.declare(Data(prepared.scaled, y, prepared.rows, views.n_samples))
         if problem.needs_nonnegative_data:
@@ -81,12 +89,17 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         if not result.converged:
             self._warn(result)
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        check_scalar(self.n_init, "n_init", Integral, min_val=1)
+        check_scalar(self.tol, "tol", Real, min_val=0)
+        if not isinstance(self.solver, Relaxation) and self.solver not in RULES:
+            raise ValueError(f"solver must be 'basic', 'sor' or a relaxation rule, got {self.solver!r}")
+
     def _solve(self, prepared: Prepared, problem: Problem) -> Result:
         """The best result of one start, or of several random ones."""
-        rules = {"basic": Basic, "sor": SOR}
-        if not isinstance(self.solver, Relaxation) and self.solver not in rules:
-            raise ValueError(f"solver must be 'basic', 'sor' or a relaxation rule, got {self.solver!r}")
-        relaxation = self.solver if isinstance(self.solver, Relaxation) else rules[self.solver]()
+        relaxation = self.solver if isinstance(self.solver, Relaxation) else RULES[self.solver]()
         callbacks = [self.callback] if callable(self.callback) else list(self.callback or ())
         views, rng = prepared.scaled, generator(self.random_state)
         rank = self._rank(views)

@@ -22,7 +22,12 @@ class RoundsMixin:
     max_iter: int
     tol: float
 
+    residuals_: np.ndarray
+    n_iter_: int
+    converged_: bool
+
     def _check_parameters(self) -> None:
+        super()._check_parameters()  # type: ignore[misc]
         for name in self._counts:
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         for name in self._amounts:

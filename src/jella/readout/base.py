@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from jella.numerics.arrays import Array, like, take_rows, to_numpy
+from jella.numerics.finite import overflow_refused, refuse_nonfinite
 from jella.numerics.kmeans import kmeans, unit_rows
 from jella.readout.clusters import Clusters, KMeansClusters
 from jella.views import AnyViews, Views
@@ -165,8 +166,13 @@ class Readout(ABC):
                 "n_clusters and fit it again"
             )
         return self._answer(
-            views, None if known is None else known.labels, lambda new: clusters.assign(to_numpy(self.solve(new))), -1
+            views, None if known is None else known.labels, lambda new: clusters.assign(self._finite_solution(new)), -1
         )
+
+    def _finite_solution(self, views: AnyViews) -> np.ndarray:
+        W = to_numpy(self.solve(views))
+        refuse_nonfinite(W, f"new samples of {self.method}")
+        return W
 
     def _answer(self, views: AnyViews, known: Array | None, new: Callable[[AnyViews], Array], nothing: float) -> Array:
         """One row per sample: the known row for samples of the fit, `new` of the scaled views for other samples."""
@@ -176,10 +182,10 @@ class Readout(ABC):
             found[kept] = find_prints(views.gather(fingerprints)[kept], self.known.prints)
         fresh = kept & (found < 0)
         if fresh.all():
-            return new(self.scaling.apply(views))
+            return self._solved(views, new)
         if (found >= 0).all():
             return take_rows(known, found)
-        rows = new(self.scaling.apply(views.take(fresh))) if fresh.any() else None
+        rows = self._solved(views.take(fresh), new) if fresh.any() else None
         example = rows if rows is not None else known if known is not None else self.bases[0]
         full = np.full((kept.size, *example.shape[1:]), nothing, dtype=to_numpy(example).dtype)
         if rows is not None:
@@ -187,3 +193,11 @@ class Readout(ABC):
         if known is not None:
             full[found >= 0] = to_numpy(known)[found[found >= 0]]
         return full if isinstance(example, np.ndarray) else like(full, example)
+
+    def _solved(self, views: AnyViews, new: Callable[[AnyViews], Array]) -> Array:
+        """What `new` gives for samples in the user's units; what overflows is refused."""
+        what = f"new samples of {self.method}"
+        with overflow_refused(what):
+            rows = new(self.scaling.apply(views))
+        refuse_nonfinite(rows, what)
+        return rows

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from jella._version import __version__
 from jella.saving.archive import open_archive, write_archive
+from jella.saving.hints import check_hint, hints_of
 from jella.saving.kinds import UnsaveableError
 from jella.saving.tree import Decoder, Encoder, Node
 from jella.views.containers import is_dask
 
 #: version of the format; files of other versions are refused
-FORMAT = 2
+FORMAT = 3
 #: parameters that are code and used during a fit only: not saved
 NOT_KEPT = ("callback",)
 #: the modules that define estimators: a file may name only these
 HOME = "jella.estimators."
+#: what scikit-learn sets besides the fit: the container that `transform` returns
+OUTPUT = "_sklearn_output_config"
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -39,7 +43,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     fitted = {name: _in_memory(value) for name, value in fitted.items() if not is_dask(value) and name != "_files"}
     for name in fitted:
-        _refuse_reserved(cls, name)
+        if name not in fitted_names(cls):
+            raise ValueError(
+                f"expected attributes that a fit of {cls.__name__} sets, got the attribute {name}; delete it, or "
+                "pickle the model"
+            )
     description = {
         "format": FORMAT,
         "jella": __version__,
@@ -57,17 +65,29 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     write_archive(path, description, encoder.arrays)
 
 
-def load_as(path: str | os.PathLike[str], known: Mapping[str, type[Any]]) -> Any:
-    """The estimator in a file; its class must be one of the known ones."""
+def load_as(path: str | os.PathLike[str], known: Mapping[str, type[Any]], check: Callable[[Any], None]) -> Any:
+    """The estimator in a file; its class must be one of the known ones, and `check` refuses what no fit gives."""
     with open_archive(path) as archive:
         description = archive.description()
         cls = _known_class(description, known)
         decoder = Decoder(archive.array, description["shared"])
         model = cls(**{name: decoder.decode(node) for name, node in description["parameters"].items()})
+        declared = hints_of(type(model))  # type: ignore[arg-type]
         for name, node in description["fitted"].items():
-            _refuse_reserved(cls, name)
-            setattr(model, name, decoder.decode(node))
+            value = decoder.decode(node)
+            if name not in fitted_names(cls):
+                raise ValueError(f"expected attributes that a fit of {cls.__name__} sets, got {name!r}")
+            check_hint(value, declared.get(name, Any), name)
+            setattr(model, name, value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a wrong number is refused, however it was noticed
+            check(model)
     return model
+
+
+def fitted_names(cls: type) -> set[str]:
+    """The attributes that a fit may set: those that the class declares with a trailing underscore."""
+    return {name for name in hints_of(cls) if name.endswith("_") and not name.startswith("_")} | {OUTPUT}
 
 
 def _in_memory(value: Any) -> Any:
@@ -79,13 +99,16 @@ def _in_memory(value: Any) -> Any:
 
 
 def _known_class(description: dict[str, Any], known: Mapping[str, type[Any]]) -> type[Any]:
-    version, name, written = description["format"], description["class"], description.get("jella")
+    wanted = {"format", "jella", "class", "parameters", "fitted", "shared"}
+    if not isinstance(description, dict) or description.keys() != wanted:
+        raise ValueError(f"expected a description with {sorted(wanted)}, got another")
+    version, name, written = description["format"], description["class"], description["jella"]
     if type(version) is not int or version < 1:
         raise ValueError(f"expected format {FORMAT}, got {version!r}, of jella {written!r}; save the model again")
     if version != FORMAT:
         way_out = "update jella" if version > FORMAT else "fit the model again"
         raise ValueError(f"expected format {FORMAT}, got {version!r}, of jella {written!r}; {way_out}")
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise ValueError(f"expected one of the estimators {sorted(known)}, got {name!r}; update jella")
     return known[name]
 
@@ -98,11 +121,3 @@ def _encode(encoder: Encoder, value: Any, where: str, way_out: str) -> Node:
             f"expected numbers, text, arrays and parts of jella to save, got {error} in {where}; {way_out}, or pickle "
             "the model"
         ) from None
-
-
-def _refuse_reserved(cls: type, name: str) -> None:
-    """Refuse a fitted attribute with the name of a method or a property of the class."""
-    if hasattr(cls, name):
-        raise ValueError(
-            f"expected attributes that a fit sets, got {name!r}, which is a member of the class {cls.__name__}"
-        )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jella.saving.kinds import Kind, UnsaveableError
+from jella.saving.rules import require
 
 #: names of these kinds, known without pandas
 NAMES = ("Index", "RangeIndex", "MultiIndex", "pandas scalar")
@@ -25,7 +26,11 @@ def pandas_kinds() -> dict[type, Kind]:
             "expected pandas, since the model has names of samples, got none; run pip install 'jella[pandas]'"
         ) from None
 
+    plain_types = (str, int, float, bytes, tuple, type(None), np.generic, pd.Timestamp, pd.Timedelta)
+
     def index(values: Any, dtype: str | None, name: Any) -> pd.Index:
+        if not isinstance(values, np.ndarray):
+            require(all(isinstance(value, plain_types) for value in values) and dtype in LISTED, "names in an index")
         return pd.Index(values, dtype=dtype, name=name, tupleize_cols=False)
 
     plain = Kind("Index", _index_apart, index, shared=True)

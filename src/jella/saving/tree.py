@@ -97,8 +97,10 @@ class Decoder:
 
     def __init__(self, read_array: ReadArray, shared: list[Node]) -> None:
         self._read_array = read_array
+        self._kinds = {kind.name: kind for kind in (TEXTS, SCALAR, *kinds_by_type().values())}
         self._shared: list[Any] = []
         for node in shared:
+            self._check_may_be_shared(node)
             self._shared.append(self.decode(node))
 
     def decode(self, node: Node) -> Any:
@@ -112,13 +114,28 @@ class Decoder:
         if node.keys() == {"array", "dtype", "shape"}:
             return self._read_array(node["array"], node["dtype"], node["shape"])
         if node.keys() == {"kind", "parts"}:
-            return self._put_together(_kind_named(node["kind"]), node["parts"])
+            return self._put_together(self._kind_named(node["kind"]), node["parts"])
         raise ValueError(f"expected a value, an array or a reference, got an object with {sorted(node)}")
 
     def _earlier(self, position: int) -> Any:
         if type(position) is not int or not 0 <= position < len(self._shared):
             raise ValueError(f"expected a reference to one of {len(self._shared)} values before it, got {position!r}")
         return self._shared[position]
+
+    def _check_may_be_shared(self, node: Node) -> None:
+        """Refuse to share anything but arrays and indexes: a short file could hold endless tuples of tuples."""
+        is_array = isinstance(node, dict) and "array" in node
+        if not is_array and not (isinstance(node, dict) and "kind" in node and self._kind_named(node["kind"]).shared):
+            raise ValueError("expected arrays and indexes among the shared values, got something else")
+
+    def _kind_named(self, name: str) -> Kind:
+        if not isinstance(name, str):
+            raise ValueError(f"expected the name of a kind of value, got {type(name).__name__}")
+        if name in NAMES:
+            return next(kind for kind in pandas_kinds().values() if kind.name == name)
+        if name not in self._kinds:
+            raise ValueError(f"expected a kind of value that this version knows, got {name!r}; update jella")
+        return self._kinds[name]
 
     def _put_together(self, kind: Kind, parts: dict[str, Node]) -> Any:
         values = {name: self.decode(part) for name, part in parts.items()}
@@ -139,11 +156,3 @@ def _kind_of(value: Any) -> Kind:
     if type(value) not in known:
         raise UnsaveableError(f"an object of type {type(value).__qualname__}")
     return known[type(value)]
-
-
-def _kind_named(name: str) -> Kind:
-    known = pandas_kinds() if name in NAMES else kinds_by_type()
-    for kind in (TEXTS, SCALAR, *known.values()):
-        if kind.name == name:
-            return kind
-    raise ValueError(f"expected a kind of value that this version knows, got {name!r}; update jella")

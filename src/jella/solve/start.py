@@ -188,6 +188,8 @@ def _iterative_svd(views: Views, rank: int, parts: Sequence[MeanFilled]) -> tupl
         return np.concatenate([part.times_transposed(Q.reshape(Q.shape[0], -1)) for part in parts])
 
     shape = (views.n_samples, int(ends[-1]))
+    if not any(np.any(view.X.data) if view.is_sparse else np.any(view.X) for view in views):
+        return np.eye(shape[0], rank), np.zeros(rank), np.eye(shape[1], rank)
     operator = LinearOperator(
         shape, matvec=matmat, matmat=matmat, rmatvec=rmatmat, rmatmat=rmatmat, dtype=np.dtype(str(views.dtype))
     )

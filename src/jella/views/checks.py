@@ -24,10 +24,15 @@ def check_features(views: AnyViews) -> None:
             )
 
 
-def kept_samples(views: AnyViews, on_empty: str) -> np.ndarray:
-    """Samples with an observed entry, (n,) booleans; `on_empty` says whether other samples are an error."""
+def check_on_empty(on_empty: str) -> None:
+    """Refuse a word that says nothing about samples without any observed value."""
     if on_empty not in ("raise", "drop"):
         raise ValueError(f"on_empty must be 'raise' or 'drop', got {on_empty!r}")
+
+
+def kept_samples(views: AnyViews, on_empty: str) -> np.ndarray:
+    """Samples with an observed entry, (n,) booleans; `on_empty` says whether other samples are an error."""
+    check_on_empty(on_empty)
     kept = np.asarray(views.presence().any(axis=1))
     if on_empty == "raise" and not kept.all():
         empty = np.flatnonzero(~kept)

@@ -156,6 +156,20 @@ class Scaling:
             return scaling
         return replace(scaling, log_norms=views.gather(scaling._log_norms, at_most=TRAINED_ON))
 
+    def refuse_extremes(self, views: Views) -> None:
+        """Refuse values, in the scale of the model, whose powers cannot be computed; only 'none' leaves such values."""
+        for scale, view in zip(self.scales, views, strict=True):
+            if scale.kind != "none":
+                continue
+            xp = namespace(view.X)
+            largest, kind = float(_largest(view, None).max(initial=0.0)) * scale.root_weight, xp.finfo(view.X.dtype)
+            most, least = float(kind.max) ** 0.25, float(kind.smallest_normal) ** 0.5
+            if largest > most or 0 < largest < least:
+                raise ValueError(
+                    f"expected sizes from {least:.0e} to {most:.0e} with scale='none', got {largest:.3g} for the "
+                    f"largest value of view {view.name!r}; use another scale, or other units"
+                )
+
     @property
     def kinds(self) -> tuple[str, ...]:
         """Kind of scaling of each view; for 'auto', the kind that it chose."""

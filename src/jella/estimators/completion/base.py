@@ -16,6 +16,7 @@ from jella.estimators.needs import Needs, Size, by_dense_rounds
 from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array, namespace, row_blocks, to_numpy
 from jella.readout.base import Readout
+from jella.saving.rules import check_readout, check_record, require
 from jella.solve.solver import canonical_bases, split_rows
 from jella.views import AnyViews, Views, collect
 
@@ -54,6 +55,14 @@ class CompletionReadout(Readout):
         return xp.astype(xp.concat(pieces, axis=0), self.bases[0].dtype)
 
 
+@check_record.register
+def check_completion(readout: CompletionReadout) -> None:
+    """Refuse what no fit gives: see `jella.saving.rules`."""
+    check_readout(readout)
+    penalty = readout.penalty
+    require(0 < penalty.start <= penalty.most < np.inf and 1 <= penalty.growth < np.inf, "penalties that grow")
+
+
 class BaseCompletion(RoundsMixin, BaseEmbedding):
     """A low-rank matrix fitted to all views together; a method adds parameters, its formulation and its readout."""
 
@@ -61,6 +70,9 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
     _usual_rounds: int
     # no labels: shared checks read the number of clusters
     n_clusters = None
+
+    singular_values_: np.ndarray
+    objective_: np.ndarray
 
     @abstractmethod
     def _formulate(self, D: Array, observed: Array, views: Views) -> Formulation:
@@ -82,8 +94,16 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
         """The rank of the factors that a round computes."""
         return self._rank(views)
 
+    def _prepare(self, views: AnyViews) -> Prepared:
+        """The views of a fit, scaled in double precision: rounds that raise a penalty multiply errors of rounding."""
+        prepared: Any = super()._prepare(views)
+        if "float64" in str(prepared.used.dtype):
+            return prepared
+        double = in_double(prepared.used)
+        scaling = self._learn_scaling(double)
+        return replace(prepared, scaling=scaling, scaled=scaling.apply(double))
+
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        self._check_parameters()
         prepared = self._prepare(views)
         scaled: Any = prepared.scaled
         D, counted = as_one_matrix(scaled)
@@ -98,7 +118,8 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
         xp = views.xp
         W, bases = canonical(separation.factors, [view.n_features for view in views])
         self.singular_values_ = np.sqrt(np.sum(to_numpy(W) ** 2, axis=0))
-        W, bases = xp.astype(W, views.dtype), tuple(xp.astype(U, views.dtype) for U in bases)
+        dtype = prepared.views.dtype
+        W, bases = xp.astype(W, dtype), tuple(xp.astype(U, dtype) for U in bases)
         shared = (type(self).__name__, prepared.scaling, bases, self.on_empty, prepared.fit_samples(W))
         readout = self._make_readout(*shared)
         self.readout_ = replace(readout, penalty=penalty)
@@ -106,6 +127,13 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
         self.bases_ = collect(bases, X, self.view_names_in_)
         self.objective_ = separation.objective
         self._set_rounds(separation.residuals, separation.converged)
+
+
+def in_double(views: Views) -> Views:
+    """The views in double precision."""
+    xp = views.xp
+    items = (replace(v, X=v.X.astype(np.float64) if v.is_sparse else xp.astype(v.X, xp.float64)) for v in views)
+    return replace(views, items=tuple(items))
 
 
 def as_one_matrix(views: Views) -> tuple[Array, Array]:

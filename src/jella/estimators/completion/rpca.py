@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
-from jella.estimators.completion.base import BaseCompletion, CompletionReadout
+from jella.estimators.completion.base import BaseCompletion, CompletionReadout, check_completion
 from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule
 from jella.numerics.arrays import Array, like, namespace, sqnorm
 from jella.saving.kinds import register
+from jella.saving.rules import check_record, need_array, require
 from jella.views import Views
 
 #: below this share of ‖M‖ singular values are not taken from the eigenvalues of MᵀM: their squares are too small
@@ -83,6 +84,14 @@ class RPCAReadout(CompletionReadout):
         return Formulation(self.alpha, ridge, self.penalty)
 
 
+@check_record.register
+def _(readout: RPCAReadout) -> None:
+    check_completion(readout)
+    require(0 < readout.alpha < np.inf, "a weight of the sparse part")
+    s = need_array(readout.singular_values, (readout.width,), "singular values")
+    require(np.all(s >= 0), "singular values of at least zero")
+
+
 class RPCA(BaseCompletion):
     """Completion by robust PCA: the scaled views side by side as a low-rank part plus sparse errors.
 
@@ -150,6 +159,7 @@ class RPCA(BaseCompletion):
     """
 
     _usual_rounds = 60
+    alpha_: float
 
     def __init__(
         self,
@@ -170,9 +180,12 @@ class RPCA(BaseCompletion):
         self.on_empty = on_empty
         self.random_state = random_state
 
-    def _formulate(self, D: Array, observed: Array, views: Views) -> Formulation:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.alpha is not None:
             check_scalar(self.alpha, "alpha", Real, min_val=0, include_boundaries="neither")
+
+    def _formulate(self, D: Array, observed: Array, views: Views) -> Formulation:
         self.alpha_ = D.shape[1] ** -0.5 if self.alpha is None else float(self.alpha)
         return robust_pca(D, self.alpha_)
 

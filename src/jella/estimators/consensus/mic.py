@@ -105,6 +105,9 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
     _counts = ("max_iter", "n_steps", "n_init")
     _amounts = ("alpha", "beta", "tol")
 
+    view_embeddings_: Any
+    objective_: np.ndarray
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -145,7 +148,6 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
         return by_sweeps(Size.of(views, self._rank(views)), self.max_iter * self.n_steps, pairs=0, neighbours=0)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        self._check_parameters()
         prepared = self._prepare(views)
         refuse_negative(prepared.used, "MIC")
         refuse_negative(prepared.scaled, "MIC")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from jella.estimators.consensus.filled import Filled
 from jella.estimators.consensus.mic_steps import TINY, consensus
 from jella.numerics.arrays import Array, at_least, namespace, row_blocks
 from jella.readout.base import Readout
 from jella.saving.kinds import register
+from jella.saving.rules import check_readout, check_record, need_array, require
 from jella.views import AnyViews
 from jella.views.checks import refuse_missing_entries
 
@@ -45,6 +48,16 @@ class MICReadout(Readout):
         filled = [Filled.weighted(*known) for known in zip(views, self.means, self.shares, strict=True)]
         stacked = embed_views(filled, self.bases, self.alpha, self.beta)
         return consensus(filled, [stacked[v, :, :] for v in range(len(filled))])
+
+
+@check_record.register
+def _(readout: MICReadout) -> None:
+    check_readout(readout)
+    require(len(readout.means) == len(readout.shares) == len(readout.bases), "a mean and a share per view")
+    for mean, share, U in zip(readout.means, readout.shares, readout.bases, strict=True):
+        need_array(mean, (U.shape[0],), "the mean of a view")
+        require(0 <= share <= 1, "a share of samples")
+    require(0 <= readout.alpha < np.inf and 0 <= readout.beta < np.inf, "weights of at least zero")
 
 
 def embed_views(views: Sequence[Filled], bases: Sequence[Array], alpha: float, beta: float) -> Array:

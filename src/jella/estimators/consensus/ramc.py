@@ -98,6 +98,10 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
 
     _counts = ("n_neighbors", "n_init", "max_iter")
 
+    n_neighbors_: int
+    view_weights_: np.ndarray
+    affinity_: sparse.csr_array
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -128,7 +132,6 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
         return by_graphs(Size.of(views, 0), self.max_iter, min(self.n_neighbors, views.n_samples))
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        self._check_parameters()
         prepared = self._prepare(views)
         refuse_incomplete(prepared.scaled)
         n = prepared.scaled.n_samples

@@ -45,8 +45,8 @@ class SampleNorm(Loss):
     allows_entries = False
 
     def __init__(self, power: float = 2.0) -> None:
-        if not power > 1:
-            raise ValueError(f"SampleNorm power must be greater than 1, got {power}")
+        if not 1 < power < np.inf:
+            raise ValueError(f"SampleNorm power must be a finite number greater than 1, got {power}")
         self.power = float(power)
 
     def totals(self, residuals: Sequence[Residual]) -> np.ndarray:

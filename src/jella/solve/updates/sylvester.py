@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from jella.numerics.arrays import Array, cache_blocks, namespace
+from jella.numerics.arrays import Array, at_least, cache_blocks, namespace
 from jella.problem.terms.base import Coupling, LowRank, Operator, Term, is_folded
 from jella.solve.quadratic import Quadratic
 from jella.solve.updates.base import Update
@@ -50,22 +50,31 @@ class Sylvester(Update):
         xp = namespace(start)
         shifts, Q = xp.linalg.eigh(quadratic.gram)
         floor = xp.max(shifts) * (shifts.shape[0] * float(xp.finfo(shifts.dtype).eps))
-        shifts = xp.where(shifts > floor, shifts, floor + xp.zeros_like(shifts))
-        right = quadratic.cross @ Q
-        if isinstance(quadratic.coupling, LowRank):
-            return solve_low_rank(quadratic.coupling.factor, shifts, right) @ Q.T
+        right, nothing = quadratic.cross @ Q, xp.zeros_like(shifts)
+        if isinstance(quadratic.coupling, LowRank):  # the data say nothing about columns with a shift of zero
+            known = xp.where(shifts > floor, shifts, nothing)
+            return solve_low_rank(quadratic.coupling.factor, known, right) @ Q.T
+        shifts = xp.where(shifts > floor, shifts, floor + nothing)
         found = shifted_conjugate_gradients(quadratic.coupling, shifts, right, start @ Q, self.tolerance)
         return found @ Q.T
 
 
 def solve_low_rank(Y: Array, shifts: Array, right: Array) -> Array:
-    """Column j of the solution solves (Y Yᵀ + shift_j I) x = column j of right; Y (m, q) with q small."""
+    """Column j of the solution solves (Y Yᵀ + shift_j I) x = column j of right; Y (m, q) with q small.
+
+    Where a shift is zero, it is the solution of minimum norm: what lies outside the range of Y is rounding.
+    """
     xp = namespace(Y)
     values, V = xp.linalg.eigh(Y.T @ Y)
-    values = xp.where(values > 0, values, xp.zeros_like(values))
-    directions = Y @ V  # orthogonal columns of squared length `values`
-    weights = 1.0 / (values[:, None] + shifts[None, :])
-    return (right - directions @ (weights * (directions.T @ right))) / shifts
+    floor = xp.max(values) * (values.shape[0] * float(xp.finfo(values.dtype).eps))
+    inside = values > at_least(floor, 0.0)
+    values = xp.where(inside, values, xp.ones_like(values))
+    directions = xp.where(inside, Y @ (V / xp.sqrt(values)), xp.zeros_like(Y))  # orthonormal columns of the range
+    along = directions.T @ right
+    outside = right - directions @ along
+    known = shifts > 0
+    outside = xp.where(known, outside / xp.where(known, shifts, xp.ones_like(shifts)), xp.zeros_like(outside))
+    return directions @ (along / (values[:, None] + shifts[None, :])) + outside
 
 
 def shifted_conjugate_gradients(
