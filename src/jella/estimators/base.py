@@ -25,7 +25,7 @@ from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
 from jella.views.checks import check_features, kept_samples
-from jella.views.containers import is_annotated, is_frame
+from jella.views.containers import is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.fingerprints import fingerprints
 from jella.views.scaling import Scaling
 
@@ -162,8 +162,8 @@ class BaseMultiView(BaseEstimator):
             raise ValueError(f"expected the {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
         if is_chunked(X):
             views = self._read_chunks(X, observed, schema)
-        # validate_data would copy torch, cupy and masked arrays to plain NumPy, and does not know AnnData
-        elif is_single(X) and not (_is_foreign(X) or is_annotated(X)):
+        # validate_data would copy torch, cupy and masked arrays to plain NumPy, and does not know the others
+        elif is_single(X) and not (_is_foreign(X) or is_annotated(X) or is_data_array(X) or is_other_frame(X)):
             return read_views(self._checked_single(X, observed, reset), observed, schema)
         else:
             views = read_views(X, observed, schema)

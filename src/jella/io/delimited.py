@@ -12,7 +12,8 @@ import numpy as np
 
 from jella.io.dataset import Options
 from jella.io.errors import DataError, need
-from jella.io.tables import Table, is_id_name, is_unnamed
+from jella.io.tables import Table, is_unnamed
+from jella.views.id_columns import is_id_name
 
 _DELIMITERS = (",", "\t", ";", "|", " ")
 _SNIFFED = 50  # number of lines that must agree on a delimiter

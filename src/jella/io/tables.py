@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,8 +11,7 @@ import numpy as np
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
 from jella.io.kinds import is_label_name
-
-_ID_NAMES = {"id", "ids", "sample", "samples", "sampleid", "samplename", "barcode", "subjectid", "patientid"}
+from jella.views.id_columns import is_id_name
 
 
 @dataclass(frozen=True)
@@ -53,11 +51,6 @@ def find_ids(table: Table, options: Options) -> Table:
 def is_unnamed(column: Any) -> bool:
     """Whether a column has no name, or one that pandas made."""
     return str(column).strip() == "" or str(column).startswith("Unnamed: ")
-
-
-def is_id_name(column: str) -> bool:
-    """Whether a column has a usual name of sample ids."""
-    return re.sub(r"[^a-z]", "", column.lower()) in _ID_NAMES
 
 
 def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:

@@ -1,6 +1,6 @@
 """The containers of users: which one X is, and one value per view in the same kind of container.
 
-Containers are recognised by what they offer: pandas, AnnData, MuData and Dask are not imported.
+Containers are recognised by what they offer: pandas, xarray, polars, AnnData, MuData and Dask are not imported.
 """
 
 from __future__ import annotations
@@ -27,6 +27,22 @@ def is_annotated(raw: Any) -> bool:
 def is_mudata(X: Any) -> bool:
     """Whether X is a MuData: several modalities, each with its own observations."""
     return all(hasattr(type(X), names) for names in _NAMES) and hasattr(X, "mod")
+
+
+def is_data_array(raw: Any) -> bool:
+    """Whether raw is a DataArray of xarray; its Dataset is a dict of them."""
+    return all(hasattr(type(raw), part) for part in ("dims", "coords", "indexes")) and not isinstance(raw, Mapping)
+
+
+def is_variables(X: Any) -> bool:
+    """Whether X is a Dataset of xarray: variables by name, each of which is a DataArray."""
+    return isinstance(X, Mapping) and hasattr(type(X), "data_vars")
+
+
+def is_other_frame(raw: Any) -> bool:
+    """Whether raw is a DataFrame of polars, a Table of pyarrow or similar: columns in memory, and no index."""
+    streams = hasattr(type(raw), "__arrow_c_stream__") or hasattr(type(raw), "__dataframe__")
+    return streams and hasattr(type(raw), "columns") and not is_frame(raw)
 
 
 def is_dask(raw: Any) -> bool:

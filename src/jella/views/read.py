@@ -14,10 +14,21 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array, is_floating, namespace
 from jella.views.annotated import matrix, modalities
-from jella.views.containers import is_annotated, is_chunked, is_frame, is_mudata, is_single
+from jella.views.containers import (
+    is_annotated,
+    is_chunked,
+    is_data_array,
+    is_frame,
+    is_mudata,
+    is_other_frame,
+    is_single,
+    is_variables,
+)
+from jella.views.data_arrays import check_variables, read_data_array
 from jella.views.frames import Frame, align, check_unique, column_order, read_frame
 from jella.views.masks import read_mask, zero_filled
 from jella.views.model import AnyViews, View, Views
+from jella.views.other_frames import read_other_frame
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,8 @@ def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[A
         names: tuple[str, ...] = ("view",)
         raws: list[Any] = [X]
     elif isinstance(X, Mapping):
+        if is_variables(X):
+            check_variables(X)
         names, raws = tuple(str(name) for name in X), list(X.values())
     elif isinstance(X, list | tuple):
         names, raws = tuple(f"view{i}" for i in range(len(X))), list(X)
@@ -148,6 +161,11 @@ def read_raw(raw: Any, name: str) -> Frame:
         return read_frame(raw, name)
     if is_annotated(raw) or is_mudata(raw):
         return Frame(_numbers(matrix(raw, name), name), raw.obs_names, tuple(map(str, raw.var_names)))
+    if is_data_array(raw):
+        frame = read_data_array(raw, name)
+        return replace(frame, values=_numbers(frame.values, name))
+    if is_other_frame(raw):
+        return read_other_frame(raw, name)
     return Frame(_numbers(raw, name))
 
 
