@@ -25,7 +25,7 @@ from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
 from jella.views.checks import check_features, kept_samples
-from jella.views.containers import is_annotated, is_data_array, is_frame, is_other_frame
+from jella.views.containers import check_given, is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.fingerprints import fingerprints
 from jella.views.scaling import Scaling
 
@@ -189,9 +189,7 @@ class BaseMultiView(BaseEstimator):
 
     def _checked_single(self, X: Any, observed: Any, reset: bool) -> Any:
         """A 2-D array, which is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
-        first = X[0] if isinstance(X, list | tuple) else X
-        if isinstance(first, str | PathLike):
-            raise ValueError(f"expected arrays of numbers, got the text {str(first)!r}; if it is a file, read it first")
+        check_given(X)
         if getattr(X, "ndim", 2) > 2:
             raise ValueError(
                 f"expected a 2-D array (samples x features), got {X.ndim} dimensions; "

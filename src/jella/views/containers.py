@@ -6,6 +6,7 @@ Containers are recognised by what they offer: pandas, xarray, polars, AnnData, M
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,20 @@ def is_single(X: Any) -> bool:
     if isinstance(X, list | tuple):
         return len(X) > 0 and not any(_is_matrix(item) for item in X)
     return not isinstance(X, Mapping) and not is_mudata(X) and (hasattr(X, "shape") or hasattr(X, "__array__"))
+
+
+def check_given(X: Any) -> None:
+    """Refuse paths and lazy frames, which are not data yet, and say how to get the data."""
+    items = list(X.values()) if isinstance(X, Mapping) else list(X) if isinstance(X, list | tuple) else [X]
+    for item in items:
+        if isinstance(item, str | PathLike):
+            paths = [str(one) for one in items if isinstance(one, str | PathLike)]
+            where = paths if len(paths) > 1 else paths[0]
+            raise ValueError(
+                f"expected views, got the text {str(item)!r}; if it is a file, pass jella.io.read({where!r}).views"
+            )
+        if hasattr(type(item), "collect_schema") and not hasattr(type(item), "shape"):
+            raise ValueError(f"expected a frame in memory, got a {type(item).__name__}; call its collect() first")
 
 
 def collect(values: Sequence[Any], X: Any, names: Sequence[str]) -> Any:

@@ -15,6 +15,7 @@ from scipy import sparse
 from jella.numerics.arrays import Array, is_floating, namespace
 from jella.views.annotated import matrix, modalities
 from jella.views.containers import (
+    check_given,
     is_annotated,
     is_chunked,
     is_data_array,
@@ -53,6 +54,7 @@ class Schema:
 
 def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[Any]]:
     """Names and raw views of X; with a schema, in its order, and None for a view that X lacks."""
+    check_given(X)
     X = modalities(X) if is_mudata(X) else X
     if is_single(X):
         names: tuple[str, ...] = ("view",)
