@@ -11,6 +11,7 @@ import numpy as np
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
 from jella.io.kinds import is_label_name
+from jella.io.stored import rounding
 from jella.views.id_columns import is_id_name
 
 
@@ -73,6 +74,7 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
     if others:
         notes.append(f"Other labels, not read: {some(others)}; pass labels={others[0]!r} to use these.")
     views, changes = _numeric(views, options)
+    changes += rounding(views)
     has_ids = identified[0].has_ids
     notes += [*changes, *(_id_notes(identified) if has_ids else ["Rows are aligned by position: no sample ids."])]
     if labels is not None and not has_ids:

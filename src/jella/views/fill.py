@@ -10,6 +10,7 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array, is_floating, like, namespace, to_numpy
 from jella.views.exact import filled_dtype, is_exact, rounded
+from jella.views.frames import numpy_dtype
 
 
 def fill(raw: Any, keep: Array, values: Array) -> Any:
@@ -58,7 +59,7 @@ def fill_frame(raw: Any, index: Any, keep: np.ndarray, values: np.ndarray) -> An
         if plain.kind == "f":
             own = raw.iloc[:, chosen].to_numpy(dtype=plain, na_value=np.nan)
         else:
-            own = np.column_stack([_integers(raw.iloc[:, j], plain) for j in chosen])
+            own = np.column_stack([integers(raw.iloc[:, j]) for j in chosen])
         new = values[:, chosen]
         filled = rounded(new, plain)
         filled[: len(raw)] = np.where(keep[: len(raw), chosen], own, filled[: len(raw)])
@@ -77,16 +78,24 @@ def _filled_kind(column: Any, keep: np.ndarray, new: np.ndarray) -> tuple[Any, n
     import pandas as pd
 
     dtype = column.dtype
-    plain = getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))
-    if plain.kind in "iu" and not is_exact(_integers(column, plain)[keep]):
+    plain = numpy_dtype(dtype)
+    if plain.kind in "iu" and not is_exact(integers(column)[keep]):
         if np.isnan(new).any() and isinstance(dtype, np.dtype | pd.SparseDtype):
-            return pd.array([], dtype=plain.name.replace("i", "I").replace("uI", "UI")).dtype, plain
+            return nullable(plain), plain
         return dtype, plain
     return _floating(dtype)
 
 
-def _integers(column: Any, plain: np.dtype[Any]) -> np.ndarray:
-    """The values of a column of integers, 0 where it has none."""
+def nullable(plain: np.dtype[Any]) -> Any:
+    """The type of pandas for integers that may be missing."""
+    import pandas as pd
+
+    return pd.api.types.pandas_dtype(plain.name.replace("u", "U").replace("i", "I", 1))
+
+
+def integers(column: Any) -> np.ndarray:
+    """The values of a column of integers of any type of pandas, 0 where it has none."""
+    plain = numpy_dtype(column.dtype)
     return column.to_numpy(dtype=plain, na_value=0) if column.hasnans else np.asarray(column, dtype=plain)
 
 

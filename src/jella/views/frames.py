@@ -77,7 +77,7 @@ def read_frame(raw: Any, name: str) -> Frame:
     import pandas as pd
 
     check_numeric([str(c) for c, dtype in zip(raw.columns, raw.dtypes, strict=True) if not _is_number(dtype)], name)
-    dtype = np.float32 if all(dtype == np.float32 for dtype in map(_numpy_dtype, raw.dtypes)) else np.float64
+    dtype = np.float32 if all(dtype == np.float32 for dtype in map(numpy_dtype, raw.dtypes)) else np.float64
     if raw.shape[1] and all(isinstance(dtype, pd.SparseDtype) and dtype.fill_value == 0 for dtype in raw.dtypes):
         return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=dtype), raw.index, column_names(raw))
     return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, column_names(raw))
@@ -127,7 +127,7 @@ def _is_number(dtype: Any) -> bool:
     return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype)
 
 
-def _numpy_dtype(dtype: Any) -> Any:
+def numpy_dtype(dtype: Any) -> Any:
     """The NumPy type that corresponds to a nullable or sparse column type."""
     return getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))
 
