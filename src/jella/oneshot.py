@@ -14,7 +14,8 @@ from jella.graphs.spectral import modularity
 from jella.model_selection.against_mean import errors_against_mean
 from jella.model_selection.held_out import Errors
 from jella.numerics.arrays import Array, to_numpy
-from jella.numerics.words import aligned, counted, number, percent, shortened
+from jella.numerics.optional import need
+from jella.numerics.words import aligned, counted, nearest, number, percent, shortened
 from jella.views import is_chunked, read_views
 
 #: cluster sizes that a repr lists
@@ -72,10 +73,7 @@ class Clustering:
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with one row per sample: its cluster and its embedding."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("as_frame needs pandas, which is not installed; pip install 'jella[pandas]'") from None
+        pd = need("pandas", "pandas")
         columns = self.model.get_feature_names_out()
         frame = pd.DataFrame(to_numpy(self.embedding), index=self.sample_names, columns=columns)
         frame.insert(0, "cluster", self.labels)
@@ -200,6 +198,7 @@ def cluster(
       ... sweeps, ... s
     """
     begin = perf_counter()
+    _check_settings(settings)
     model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
     labels = np.asarray(model.labels_)
     known = labels[labels >= 0]
@@ -268,6 +267,7 @@ def complete(
             "expected samples in memory to estimate the error of a completion, got a Dask collection; pass "
             "estimate_error=False"
         )
+    _check_settings(settings)
     model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
     completed = model.complete(views, observed=observed)
     lacking, left = _n_missing(views, observed), len(model.dropped_)
@@ -283,6 +283,13 @@ def complete(
         model=model,
         seconds=perf_counter() - begin,
     )
+
+
+def _check_settings(settings: Iterable[str]) -> None:
+    known = SparseBDR().get_params()
+    for name in settings:
+        if name not in known:
+            raise TypeError(f"expected parameters of SparseBDR, got {name!r}; {nearest(name, known)}")
 
 
 def _errors(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | tuple[None, None]:

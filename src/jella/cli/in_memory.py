@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,9 +88,15 @@ class FittedInMemory(Fitted):
         self.model.save(self.folder / "model.jella")
 
     def write_report(self) -> None:
-        """Write report.html."""
+        """Write report.html, if the package that draws it is installed."""
         from jella.cli.report import report_on
 
+        if find_spec("plotly") is None:
+            self.left_out.append(
+                "no report.html: it needs the package 'plotly'; run pip install 'jella[report]' and then jella report, "
+                "or pass --no-report"
+            )
+            return
         say(self.options, "writing the report, with a second fit on hidden values")
         options = self.options
         report_on(self.dataset, self.model, self.folder / "report.html", options.command_line, options.seed)

@@ -156,6 +156,7 @@ class BaseMultiView(BaseEstimator):
         self.dropped_ = names[dropped].tolist()
 
     def _read(self, X: Any, observed: Any, reset: bool) -> AnyViews:
+        check_given(X)
         schema = None if reset else self.schema_
         if schema is not None and schema.is_single != is_single(X):
             got = "one array" if is_single(X) else "a collection of views"
@@ -189,7 +190,6 @@ class BaseMultiView(BaseEstimator):
 
     def _checked_single(self, X: Any, observed: Any, reset: bool) -> Any:
         """A 2-D array, which is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
-        check_given(X)
         if getattr(X, "ndim", 2) > 2:
             raise ValueError(
                 f"expected a 2-D array (samples x features), got {X.ndim} dimensions; "

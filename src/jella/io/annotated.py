@@ -100,7 +100,10 @@ def _view(stored: Any, name: str) -> Any:
     if stored.X is None:
         raise DataError(f"expected a matrix X in {name!r}, got none; store the values there")
     if not stored.obs_names.is_unique:
-        raise DataError(f"expected each sample once in {name!r}, got one twice; make the names unique")
+        twice = stored.obs_names[stored.obs_names.duplicated()][0]
+        raise DataError(
+            f"expected one row per sample in {name!r}, got the name {twice!r} more than once; keep one of them"
+        )
     dtype = np.float32 if stored.X.dtype == np.float32 else np.float64
     names: dict[str, Any] = {"index": pd.Index(stored.obs_names), "columns": pd.Index(stored.var_names)}
     if sparse.issparse(stored.X):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 #: text in the place of a missing number
 NOTHING = "–"
@@ -92,3 +93,14 @@ def aligned(rows: Sequence[Sequence[str]], sides: str, indent: str = "") -> list
         indent + "  ".join(f"{cell:{s}{w}}" for cell, s, w in zip(row, sides, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message on an unknown name: the most similar known name, or all of them.
+
+    >>> nearest("n_neighbours", ["n_neighbors", "n_clusters"]), nearest("x", ["rank"])
+    ("did you mean 'n_neighbors'?", 'pass one of rank')
+    """
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"pass one of {', '.join(names)}"

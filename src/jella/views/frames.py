@@ -92,11 +92,15 @@ def check_numeric(wrong: list[str], name: str) -> None:
         )
 
 
-def check_unique(index: Any, name: str) -> None:
-    """Refuse a view that has a sample more than once."""
-    if index.has_duplicates:
-        twice = label(index, index.duplicated().argmax())
-        raise ValueError(f"view {name!r} has the sample {twice} more than once; keep one row per sample")
+def check_unique(index: Any, name: str) -> Any:
+    """The index of a view, which must not have a sample more than once."""
+    if not index.has_duplicates:
+        return index
+    twice = index.duplicated()
+    if twice.any():
+        first = label(index, twice.argmax())
+        raise ValueError(f"view {name!r} has the sample {first} more than once; keep one row per sample")
+    return index.take(np.arange(len(index)))  # a part of an index with duplicates: pandas takes it for one with some
 
 
 def align(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:

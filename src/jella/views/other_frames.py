@@ -16,6 +16,7 @@ def read_other_frame(raw: Any, name: str) -> Frame:
     """Numbers, ids and column names of a frame; columns that are not numeric are named in the error."""
     frame = _opened(raw)
     columns = feature_columns(raw)
+    _check_texts(frame, name)
     check_numeric([column for column in columns if not _is_number(frame[column].dtype)], name)
     types = [frame[column].dtype for column in columns]
     dtype = np.float32 if types and all(type(one).__name__ == "Float32" for one in types) else np.float64
@@ -86,6 +87,17 @@ def mask_of_other_frame(raw: Any, name: str) -> tuple[Any, bool]:
     mask = read_other_frame(raw, name)
     frame = need("pandas", "pandas").DataFrame(mask.values, index=mask.index, columns=mask.columns)
     return frame.fillna(0), mask.index is not None
+
+
+def _check_texts(frame: Any, name: str) -> None:
+    """Refuse a column of text that would hold the ids if no text came twice."""
+    texts = [column for column in frame.columns if _is_text(frame[column].dtype)]
+    if id_column(frame) is None and len(texts) == 1 and 2 * frame[texts[0]].n_unique() > len(frame):
+        twice = frame[texts[0]].filter(frame[texts[0]].is_duplicated()).to_list()[0]
+        raise ValueError(
+            f"view {name!r} must have distinct ids in its column of text {texts[0]!r}, got {twice!r} more than once; "
+            "keep one row per sample, or drop the column"
+        )
 
 
 def _filled(column: Any, keep: np.ndarray, values: np.ndarray) -> Any:

@@ -66,7 +66,8 @@ def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[A
     elif isinstance(X, list | tuple):
         names, raws = tuple(f"view{i}" for i in range(len(X))), list(X)
     else:
-        raise ValueError(f"expected a 2-D array, or a list or dict of 2-D arrays, got {type(X).__name__}")
+        hint = "; pass its views" if hasattr(X, "views") else ""
+        raise ValueError(f"expected a 2-D array, or a list or dict of 2-D arrays, got {type(X).__name__}{hint}")
     if not raws:
         raise ValueError("expected at least one view, got none; pass a list or a dict of 2-D arrays")
     if len(set(names)) < len(names):
@@ -149,7 +150,7 @@ def _read_one(raw: Any, mask: Any, name: str, first_row: int) -> Frame | None:
         return None
     frame = replace(read_raw(raw, name), first_row=first_row)
     if frame.index is not None:
-        check_unique(frame.index, name)
+        frame = replace(frame, index=check_unique(frame.index, name))
     if frame.values.ndim != 2:
         raise ValueError(
             f"view {name!r} must be a 2-D array (samples x features), got {frame.values.ndim} dimension(s)"
