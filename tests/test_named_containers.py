@@ -212,7 +212,7 @@ def test_the_column_of_ids_of_a_polars_frame():
     assert list(read_views([pl.DataFrame({**numbers, "who": ["a", "b", "c"]})]).sample_names) == ["a", "b", "c"]
     assert list(read_views([pl.DataFrame({**numbers, "Sample ID": [7, 8, 9]})]).sample_names) == [7, 8, 9]
     assert read_views([pl.DataFrame(numbers)]).sample_names is None
-    for texts in ({"who": ["a", "b", "b"]}, {"who": ["a", "b", "c"], "other": ["d", "e", "f"]}):
+    for texts in ({"who": ["a", "a", "a"]}, {"who": ["a", "b", "c"], "other": ["d", "e", "f"]}):
         with pytest.raises(ValueError, match="got non-numeric columns"):
             read_views([pl.DataFrame({**numbers, **texts})])
     with pytest.raises(ValueError, match=r"got a LazyFrame; call its collect\(\) first"):

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.output import output_folder, sample_column, write_embedding, write_table
 from jella.cli.words import say
+from jella.numerics.optional import need
 
 if TYPE_CHECKING:
     from jella.estimators.on_device import Device
@@ -91,7 +91,9 @@ class FittedInMemory(Fitted):
         """Write report.html, if the package that draws it is installed."""
         from jella.cli.report import report_on
 
-        if find_spec("plotly") is None:
+        try:
+            need("plotly", "report")
+        except ImportError:
             self.left_out.append(
                 "no report.html: it needs the package 'plotly'; run pip install 'jella[report]' and then jella report, "
                 "or pass --no-report"

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from jella.numerics.optional import need
+
 TABLE_FORMATS = ("csv", "parquet")
 
 
@@ -33,6 +35,8 @@ def check_output(options: argparse.Namespace) -> Path:
     """The path of OUT; refused before any work if it must not be replaced."""
     if not options.output:
         raise ValueError("expected a folder for the results, got none; pass -o OUT")
+    if options.tables == "parquet":
+        need("pyarrow", "parquet")
     place = Path(options.output)
     if place.exists() and not options.overwrite:
         raise ValueError(f"expected a new folder for the results, got {str(place)!r}, which exists; pass --overwrite")
@@ -66,9 +70,6 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | n
     """Write columns of equal length as a table; returns its path."""
     path = folder / f"{name}.{kind}"
     if kind == "parquet":
-        from jella.io.errors import need
-
-        need("pyarrow", "parquet")
         need("pandas", "pandas").DataFrame(dict(columns)).to_parquet(path, index=False)
         return path
     with path.open("w", newline="", encoding="utf-8") as file:
