@@ -1,4 +1,4 @@
-"""Messages that name the way out: packages that are not installed, misspelt names, paths, folders, ids that come twice."""
+"""Messages that name the way out: packages that are not installed, misspelt names, paths, ids that come twice."""
 
 import subprocess
 import sys
@@ -213,7 +213,9 @@ def test_ids_that_come_twice_are_named_in_every_kind_of_file(tmp_path):
         with pytest.raises(DataError, match="expected one row per sample in 'view', got the id 'b' more than once"):
             read(tmp_path / f"view.{kind}")
     frame.rename_axis("name").to_csv(tmp_path / "other.csv")
-    with pytest.raises(DataError, match="distinct sample ids, in the first column 'name' of view 'other', got 'b' more"):
+    with pytest.raises(
+        DataError, match="distinct sample ids, in the first column 'name' of view 'other', got 'b' more"
+    ):
         read(tmp_path / "other.csv")
 
 

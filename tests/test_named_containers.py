@@ -154,9 +154,11 @@ def test_mixed_containers():
 def test_data_arrays_keep_dims_coordinates_and_attributes():
     array = as_xarray(make_views()["left"])
     array["cell"].attrs["from"] = "lab"
-    done = model().fit({"left": array, "right": make_views()["right"]}).complete(
-        {"left": array, "right": make_views()["right"]}
-    )["left"]
+    done = (
+        model()
+        .fit({"left": array, "right": make_views()["right"]})
+        .complete({"left": array, "right": make_views()["right"]})["left"]
+    )
     assert (done.dims, done.name, done.attrs) == (array.dims, array.name, array.attrs)
     assert done["cell"].attrs == {"from": "lab"}
     assert float(done["depth"]) == 3.5

@@ -18,7 +18,8 @@ def read_h5ad(path: Path, options: Options) -> Dataset:
     """A data set of the matrix X, with names of samples and features; a column of obs as labels."""
     stored = load_annotated(path)
     labels, notes = _labels([stored.obs], options, path)
-    return Dataset(path.stem, {path.stem: _view(stored, path.stem)}, labels, notes=(*notes, *rounding({path.stem: stored.X})))
+    notes += rounding({path.stem: stored.X})
+    return Dataset(path.stem, {path.stem: _view(stored, path.stem)}, labels, notes=notes)
 
 
 def read_h5mu(path: Path, options: Options) -> Dataset:

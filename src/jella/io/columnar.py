@@ -28,7 +28,7 @@ def load_columnar(path: Path) -> Any:
     """The stored DataFrame, with its index where it has one."""
     pd = need("pandas", "pandas")
     need("pyarrow", "parquet")
-    reader: Callable[[Path], Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
+    reader: Callable[..., Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
     try:
         return _with_all_digits(reader(path), partial(reader, path, dtype_backend="numpy_nullable"))
     except (OSError, ValueError) as error:  # the kinds of errors that pyarrow raises

@@ -19,7 +19,8 @@ def is_exact(values: np.ndarray, bits: int = DOUBLE_BITS) -> bool:
     if values.dtype.kind == "O":
         return all(value is None or value != value or float(value) == value for value in values.ravel())
     if values.dtype.kind == "f":
-        return np.finfo(values.dtype).nmant < bits or bool(np.all((values.astype(np.float64) == values) | ~(values == values)))
+        changes = (values.astype(np.float64) != values) & (values == values)
+        return np.finfo(values.dtype).nmant < bits or not changes.any()
     if values.dtype.kind == "b" or values.dtype.itemsize * 8 <= bits:
         return True
     size = np.abs(values).astype(np.uint64)  # the smallest int64 has no positive counterpart, but its bits are right

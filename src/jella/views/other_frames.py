@@ -66,7 +66,7 @@ def fill_other_frame(raw: Any, lacked: Any, keep: np.ndarray, values: np.ndarray
     for j, column in enumerate(feature_columns(raw)):
         if not keep[:, j].all():
             new[column] = _filled(own[column], keep[:, j], values[:, j])
-    if len(lacked):
+    if ids is not None and len(lacked):
         new[ids] = _series(own, ids, [*frame[ids].to_list(), *lacked.tolist()], frame[ids].dtype)
     return _like_stored(own.with_columns(*new.values()) if new else own.clone(), frame)
 
