@@ -15,7 +15,7 @@ from jella.model_selection.against_mean import errors_against_mean
 from jella.model_selection.held_out import Errors
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.optional import need
-from jella.numerics.words import aligned, counted, nearest, number, percent, shortened
+from jella.numerics.words import aligned, closest_name, counted, number, percent, shortened
 from jella.views import is_chunked, read_views
 
 #: cluster sizes that a repr lists
@@ -289,7 +289,7 @@ def _check_settings(settings: Iterable[str]) -> None:
     known = SparseBDR().get_params()
     for name in settings:
         if name not in known:
-            raise TypeError(f"expected parameters of SparseBDR, got {name!r}; {nearest(name, known)}")
+            raise TypeError(f"expected parameters of SparseBDR, got {name!r}; {closest_name(name, known)}")
 
 
 def _errors(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | tuple[None, None]:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jella.numerics.words import nearest
+from jella.numerics.words import closest_name
 
 
 def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentParser]) -> None:
@@ -25,7 +25,7 @@ def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentP
     own = {_dest(name): value for name, value in tables.get(command, {}).items()}
     unknown += sorted(set(own) - set(known))
     if unknown:
-        close = nearest(unknown[0].replace("_", "-"), [name.replace("_", "-") for name in (*known, *commands)])
+        close = closest_name(unknown[0].replace("_", "-"), [name.replace("_", "-") for name in (*known, *commands)])
         raise ValueError(f"expected options of jella {command} in {path!r}, got {unknown}; {close}")
     chosen = {name: value for name, value in given.items() if name in known} | own
     parser.set_defaults(**{name: _checked(known[name], value, path) for name, value in chosen.items()})

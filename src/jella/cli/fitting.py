@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from jella.numerics.progress import StatusLine
-from jella.numerics.words import as_time, nearest
+from jella.numerics.words import as_time, closest_name
 
 if TYPE_CHECKING:
     from jella.estimators.catalogue import Method
@@ -75,7 +75,7 @@ def make_model(options: argparse.Namespace) -> Any:
     for text in options.set:
         name, equals, value = text.partition("=")
         if name not in known or not equals:
-            close = f"write {name}=VALUE" if name in known else nearest(name, known)
+            close = f"write {name}=VALUE" if name in known else closest_name(name, known)
             raise ValueError(f"expected --set NAME=VALUE with a parameter of {method.name}, got {text!r}; {close}")
         given[name] = _value(value)
     if not options.quiet and "callback" in known:

@@ -186,18 +186,17 @@ def _text_columns(name: str, frame: Any, texts: list[Any]) -> str:
     """The error message for columns that hold text, alone or among numbers."""
     pd = need("pandas", "pandas")
     column = frame[texts[0]].dropna()
-    if texts == [frame.columns[0]] and 2 * column.nunique() > len(frame):  # nearly ids
-        twice = column[column.duplicated()]
-        got = f"got {str(twice.iloc[0])!r} more than once" if len(twice) else "got empty cells"
-        return (
-            f"expected numbers, or distinct sample ids, in the first column {texts[0]!r} of view {name!r}, {got}; keep "
-            "one row per sample, or pass non_numeric='drop'"
-        )
     odd = column[pd.to_numeric(column, errors="coerce").isna()]
     if odd.astype(str).str.fullmatch(r"[+-]?\d+,\d+").all():
         return (
             f"expected numbers in view {name!r}, got decimal commas such as {str(odd.iloc[0])!r} in "
             f"{some([str(c) for c in texts])}; write them with a point"
+        )
+    twice = column[column.duplicated()]
+    if texts == [frame.columns[0]] and _is_range(frame.index) and len(twice) and 2 * column.nunique() > len(frame):
+        return (
+            f"expected numbers, or distinct sample ids, in the first column {texts[0]!r} of view {name!r}, got "
+            f"{str(twice.iloc[0])!r} more than once; keep one row per sample, or pass non_numeric='drop'"
         )
     if len(odd) < len(column):
         return (

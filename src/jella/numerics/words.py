@@ -95,10 +95,10 @@ def aligned(rows: Sequence[Sequence[str]], sides: str, indent: str = "") -> list
     ]
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def closest_name(name: str, known: Iterable[str]) -> str:
     """The end of a message on an unknown name: the most similar known name, or all of them.
 
-    >>> nearest("n_neighbours", ["n_neighbors", "n_clusters"]), nearest("x", ["rank"])
+    >>> closest_name("n_neighbours", ["n_neighbors", "n_clusters"]), closest_name("x", ["rank"])
     ("did you mean 'n_neighbors'?", 'pass one of rank')
     """
     names = sorted(known)
