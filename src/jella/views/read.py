@@ -83,7 +83,8 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
     ----------
     X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, DataFrames, SciPy sparse arrays, AnnData, MuData
         NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index, AnnData and the
-        modalities of a MuData by the names of their observations.
+        modalities of a MuData by the names of their observations, DataArrays of xarray by the coordinate of their first
+        dimension, frames of polars and pyarrow by their column of ids.
     observed : as X, of booleans, optional
         True where a value was observed; (n,), (n, 1) or (n, d) per view, None for a view where NaN alone marks what is
         missing. Values of X outside the mask are ignored. Masks of DataFrames are aligned by their names where they
