@@ -72,7 +72,10 @@ FIT = {
     "generator": (lambda: fit(x for x in [A, B]), "a list or dict of 2-D arrays, got generator"),
     "dict values": (lambda: fit({"a": A}.values()), "a list or dict of 2-D arrays, got dict_values"),
     "names that read the same": (lambda: fit({1: A, "1": B}), r"different names for the views, got \[1, '1'\]"),
-    "file names": (lambda: fit(["rna.csv", "adt.csv"]), "got the text 'rna.csv'; if it is a file, read it first"),
+    "file names": (
+        lambda: fit(["rna.csv", "adt.csv"]),
+        r"got the text 'rna.csv'; if it is a file, pass jella\.io\.read\(",
+    ),
     "paths": (lambda: fit([Path("rna.csv")]), "got the text 'rna.csv'"),
     "no samples": (lambda: fit([A[:0], B[:0]]), "expected at least one sample, got views without rows"),
     # shapes

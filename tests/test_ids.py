@@ -11,6 +11,7 @@ from scipy import sparse
 import jella
 from jella.cli.main import main
 from jella.io import DataError, read, write_views
+from jella.views import read_views
 from jella.views.ids import IdRule
 from jella.views.overlap import Overlap
 
@@ -495,3 +496,48 @@ def test_categories_are_no_ids(tmp_path):
     (tmp_path / "a.csv").write_text("site,a,b\nx,1,2\ny,3,4\nx,5,6\ny,1,1\n")
     with pytest.raises(DataError, match="got text in the columns 'site'"):
         read(tmp_path / "a.csv")
+
+
+# containers of other libraries
+
+
+def others(kind: str, ids: list[str], width: int, seed: int):
+    values = np.random.default_rng(seed).normal(size=(len(ids), width))
+    if kind == "xarray":
+        xr = pytest.importorskip("xarray")
+        return xr.DataArray(values, dims=("s", "f"), coords={"s": ids, "f": [f"f{j}" for j in range(width)]})
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("narwhals")
+    return pl.DataFrame({"sample": ids} | {f"f{j}": values[:, j] for j in range(width)})
+
+
+@pytest.mark.parametrize("kind", ["xarray", "polars"])
+def test_ids_of_other_containers_are_checked_and_matched(kind):
+    short = [f"TCGA-{i:04d}" for i in range(20)]
+    views = {"a": others(kind, [f"{one}-01A" for one in short], 4, 0), "b": others(kind, short[::-1], 3, 1)}
+    with pytest.raises(ValueError, match="prefix:9"):
+        jella.MVLIV(n_components=2).fit(views)
+    made = jella.align(views, ids="prefix:9")
+    assert [type(view) for view in made.values()] == [type(view) for view in views.values()]
+    model = jella.MVLIV(n_components=2).fit(made)
+    assert sorted(model.sample_names_in_) == short
+    union = jella.align(views, ids="union")
+    assert len(union["a"]) == 40
+    assert jella.MVLIV(n_components=2).fit(union).embedding_.shape == (40, 2)
+
+
+@pytest.mark.parametrize("kind", ["xarray", "polars"])
+def test_zero_rows_of_other_containers_become_missing(kind):
+    ids = [f"s{i}" for i in range(20)]
+    a, b = others(kind, ids, 4, 0), others(kind, ids, 3, 1)
+    if kind == "xarray":
+        a[:5] = 0.0
+    else:
+        import polars as pl
+
+        a = a.with_columns(
+            [pl.when(pl.int_range(pl.len()) < 5).then(0.0).otherwise(pl.col(f"f{j}")).alias(f"f{j}") for j in range(4)]
+        )
+    made = jella.align([a, b], zero_rows="missing")
+    assert type(made[0]) is type(a)
+    assert read_views(made)[0].presence().tolist() == [False] * 5 + [True] * 15

@@ -622,7 +622,7 @@ def test_other_wrong_paths(tmp_path):
     (tmp_path / "a.docx").write_text("hello")
     with pytest.raises(DataError, match=r"got 'a\.docx'"):
         read(tmp_path / "a.docx")
-    with pytest.raises(DataError, match="got the files none"):
+    with pytest.raises(DataError, match=r"got 'a\.docx'; put files there that end in"):
         read(tmp_path)
     with pytest.raises(DataError, match="tables"):
         read([tmp_path / "a.mat"])

@@ -14,7 +14,8 @@ from jella.graphs.spectral import modularity
 from jella.model_selection.against_mean import errors_against_mean
 from jella.model_selection.held_out import Errors
 from jella.numerics.arrays import Array, to_numpy
-from jella.numerics.words import aligned, counted, number, percent, shortened
+from jella.numerics.optional import need
+from jella.numerics.words import aligned, closest_name, counted, number, percent, shortened
 from jella.views import is_chunked, read_views
 from jella.views.align import align, turned
 from jella.views.read import split
@@ -76,10 +77,7 @@ class Clustering:
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with one row per sample: its cluster and its embedding."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("as_frame needs pandas, which is not installed; pip install 'jella[pandas]'") from None
+        pd = need("pandas", "pandas")
         columns = self.model.get_feature_names_out()
         frame = pd.DataFrame(to_numpy(self.embedding), index=self.sample_names, columns=columns)
         frame.insert(0, "cluster", self.labels)
@@ -215,6 +213,7 @@ def cluster(
       ... sweeps, ... s
     """
     begin = perf_counter()
+    _check_settings(settings)
     views = _aligned(views, observed, ids, samples, zero_rows)
     model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
     labels = np.asarray(model.labels_)
@@ -296,6 +295,7 @@ def complete(
             "expected samples in memory to estimate the error of a completion, got a Dask collection; pass "
             "estimate_error=False"
         )
+    _check_settings(settings)
     views = _aligned(views, observed, ids, samples, zero_rows)
     model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
     completed = model.complete(views, observed=observed)
@@ -332,6 +332,13 @@ def _as_given(completed: Any, was_turned: bool) -> Any:
         return completed
     names, raws = split(completed)
     return put_back([turned(raw, name) for raw, name in zip(raws, names, strict=True)], completed, names)
+
+
+def _check_settings(settings: Iterable[str]) -> None:
+    known = SparseBDR().get_params()
+    for name in settings:
+        if name not in known:
+            raise TypeError(f"expected parameters of SparseBDR, got {name!r}; {closest_name(name, known)}")
 
 
 def _errors(model: SparseBDR, X: Any, observed: Any) -> tuple[Errors, Errors] | tuple[None, None]:

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jella.numerics.words import closest_name
+
 
 def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentParser]) -> None:
     """Use the values of the file that --config names as defaults of the command."""
@@ -23,7 +25,8 @@ def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentP
     own = {_dest(name): value for name, value in tables.get(command, {}).items()}
     unknown += sorted(set(own) - set(known))
     if unknown:
-        raise ValueError(f"expected options of jella in {path!r}, got {unknown}; jella {command} --help lists them")
+        close = closest_name(unknown[0].replace("_", "-"), [name.replace("_", "-") for name in (*known, *commands)])
+        raise ValueError(f"expected options of jella {command} in {path!r}, got {unknown}; {close}")
     chosen = {name: value for name, value in given.items() if name in known} | own
     parser.set_defaults(**{name: checked_option(known[name], value, path) for name, value in chosen.items()})
 

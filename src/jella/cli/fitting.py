@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jella.cli.signals import in_fit
 from jella.cli.words import tell
 from jella.numerics.progress import StatusLine
-from jella.numerics.words import as_time
+from jella.numerics.words import as_time, closest_name
 
 if TYPE_CHECKING:
     from jella.estimators.catalogue import Method
@@ -75,11 +75,9 @@ def make_model(options: argparse.Namespace) -> Any:
     given = {name: value for name, value in own.items() if name in known}
     for text in options.set:
         name, equals, value = text.partition("=")
-        if not equals or name not in known:
-            raise ValueError(
-                f"expected --set NAME=VALUE with a parameter of {method.name} ({', '.join(sorted(known))}), "
-                f"got {text!r}; correct it"
-            )
+        if name not in known or not equals:
+            close = f"write {name}=VALUE" if name in known else closest_name(name, known)
+            raise ValueError(f"expected --set NAME=VALUE with a parameter of {method.name}, got {text!r}; {close}")
         given[name] = _value(value)
     if not options.quiet and "callback" in known:
         given["callback"] = SweepLine()

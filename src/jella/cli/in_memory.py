@@ -17,6 +17,7 @@ from jella.cli.output import sample_column, write_embedding, write_table
 from jella.cli.place import Out
 from jella.cli.reporting import report_on
 from jella.cli.words import say
+from jella.numerics.optional import need
 
 if TYPE_CHECKING:
     from jella.estimators.on_device import Device
@@ -87,7 +88,15 @@ class FittedInMemory(Fitted):
         self.model.save(self.folder / "model.jella")
 
     def write_report(self) -> None:
-        """Write report.html."""
+        """Write report.html, if the package that draws it is installed."""
+        try:
+            need("plotly", "report")
+        except ImportError:
+            self.left_out.append(
+                "no report.html: it needs the package 'plotly'; run pip install 'jella[report]' and then jella report, "
+                "or pass --no-report"
+            )
+            return
         say(self.options, "writing the report, with a second fit on hidden values")
         report_on(self.dataset, self.model, self.folder / "report.html", self.options)
 

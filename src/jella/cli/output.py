@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jella.cli.place import Out, claimed
+from jella.numerics.optional import need
 
 TABLE_FORMATS = ("csv", "parquet")
 
@@ -33,6 +34,8 @@ def output(options: argparse.Namespace) -> AbstractContextManager[Out]:
     """OUT, for this process only; refused before any work if it must not be written to."""
     if not options.output:
         raise ValueError("expected a folder for the results, got none; pass -o OUT")
+    if options.tables == "parquet":
+        need("pyarrow", "parquet")
     return claimed(options.output, overwrite=options.overwrite, inputs=inputs_of(options))
 
 
@@ -59,9 +62,6 @@ def write_table(folder: Path, name: str, columns: Mapping[str, Sequence[Any] | n
     """Write columns of equal length as a table; returns its path."""
     path = folder / f"{name}.{kind}"
     if kind == "parquet":
-        from jella.io.errors import need
-
-        need("pyarrow", "parquet")
         need("pandas", "pandas").DataFrame(dict(columns)).to_parquet(path, index=False)
         return path
     with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:

@@ -30,7 +30,7 @@ from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
 from jella.views.align import check_fit
 from jella.views.checks import check_features, check_on_empty, kept_samples
-from jella.views.containers import is_annotated, is_frame
+from jella.views.containers import check_given, is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.fingerprints import fingerprints
 from jella.views.scaling import Scaling
 
@@ -219,14 +219,15 @@ class BaseMultiView(BaseEstimator):
         self.dropped_ = names[dropped].tolist()
 
     def _read(self, X: Any, observed: Any, reset: bool) -> AnyViews:
+        check_given(X)
         schema = None if reset else self.schema_
         if schema is not None and schema.is_single != is_single(X):
             got = "one array" if is_single(X) else "a collection of views"
             raise ValueError(f"expected the {len(schema.names)} view(s) {list(schema.names)} as in fit, got {got}")
         if is_chunked(X):
             views = self._read_chunks(X, observed, schema)
-        # validate_data would copy torch, cupy and masked arrays to plain NumPy, and does not know AnnData
-        elif is_single(X) and not (_is_foreign(X) or is_annotated(X)):
+        # validate_data would copy torch, cupy and masked arrays to plain NumPy, and does not know the others
+        elif is_single(X) and not (_is_foreign(X) or is_annotated(X) or is_data_array(X) or is_other_frame(X)):
             return read_views(self._checked_single(X, observed, reset), observed, schema)
         else:
             views = read_views(X, observed, schema)
@@ -254,9 +255,6 @@ class BaseMultiView(BaseEstimator):
 
     def _checked_single(self, X: Any, observed: Any, reset: bool) -> Any:
         """A 2-D array, which is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
-        first = X[0] if isinstance(X, list | tuple) else X
-        if isinstance(first, str | PathLike):
-            raise ValueError(f"expected arrays of numbers, got the text {str(first)!r}; if it is a file, read it first")
         if getattr(X, "ndim", 2) > 2:
             raise ValueError(
                 f"expected a 2-D array (samples x features), got {X.ndim} dimensions; "

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from jella.estimators.base import BaseMultiView
 from jella.estimators.consensus import RAMC
 from jella.numerics.arrays import Array, namespace, to_numpy
+from jella.numerics.optional import need
 from jella.views import Views, read_views
 
 
@@ -130,10 +131,4 @@ class _ToHost(pickle.Pickler):
 
 
 def _torch() -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise ImportError(
-            "expected PyTorch to compute on a device, got no such package; run pip install 'jella[torch]'"
-        ) from None
-    return torch
+    return need("torch", "torch")

@@ -15,6 +15,7 @@ from jella.experiments.contenders import Parameters
 from jella.experiments.paper import BESIDE, MISSING_VIEW_METHODS
 from jella.experiments.summary import BY_LABELS, Found, Place, Summary, by_combination, by_place, summaries, titles
 from jella.io.stored import replacing
+from jella.numerics.optional import need
 
 Lines = dict[str, dict[str, dict[float, Summary]]]  # data set -> line -> rate -> summary
 Styles = Mapping[str, Mapping[str, Any]]
@@ -148,15 +149,9 @@ def _figure(
 
 
 def _matplotlib() -> Any:
-    try:
-        import matplotlib
-        import matplotlib.figure
-        import matplotlib.ticker
-    except ImportError as error:
-        raise ImportError(
-            "expected matplotlib for figures, got no such package; run pip install 'jella[plot]'"
-        ) from error
-    return matplotlib
+    for module in ("matplotlib.figure", "matplotlib.ticker"):
+        need(module, "plot")
+    return need("matplotlib", "plot")
 
 
 def _lines(there: Mapping[Place, Summary], *, by_views: bool = False) -> Lines:

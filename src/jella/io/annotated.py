@@ -11,6 +11,7 @@ from scipy import sparse
 
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
+from jella.io.stored import restored, rounding
 from jella.views.frames import is_sparse_frame, repeated
 
 
@@ -18,6 +19,7 @@ def read_h5ad(path: Path, options: Options) -> Dataset:
     """A data set of the matrix X, with names of samples and features; a column of obs as labels."""
     stored = load_annotated(path)
     labels, notes = _labels([stored.obs], options, path)
+    notes += rounding({path.stem: stored.X})
     return Dataset(path.stem, {path.stem: _view(stored, path.stem)}, labels, notes=notes)
 
 
@@ -28,6 +30,7 @@ def read_h5mu(path: Path, options: Options) -> Dataset:
     if not parts:
         raise DataError(f"expected modalities in {path.name}, got none; store one per view")
     labels, notes = _labels([stored.obs, *(part.obs for part in parts.values())], options, path)
+    notes += rounding({name: part.X for name, part in parts.items()})
     return Dataset(path.stem, {name: _view(part, name) for name, part in parts.items()}, labels, notes=notes)
 
 
@@ -70,14 +73,28 @@ def _with_values(stored: Any, view: Any) -> Any:
     """The same annotations with other values; samples that are new come last, without annotations."""
     known = view.index.isin(stored.obs_names)
     names = stored.obs_names.append(view.index[~known])
-    values = view.reindex(names)
-    X = sparse.csr_matrix(values.sparse.to_coo()) if is_sparse_frame(view) else values.to_numpy()
+    X = restored(stored.X, _rows(stored, view, names))
+    X = sparse.csr_matrix(X) if sparse.issparse(X) else X
     if known.all():
         stored.X = X
         return stored
     made = need("anndata", "mudata").AnnData(X, obs=stored.obs.reindex(names), var=stored.var)
     made.uns = stored.uns
     return made
+
+
+def _rows(stored: Any, view: Any, names: Any) -> Any:
+    """The values of the view for these samples; the stored ones for samples that the view lacks."""
+    positions = view.index.get_indexer(names)
+    lacking = positions < 0
+    if is_sparse_frame(view):
+        new = sparse.csr_array(view.sparse.to_coo())
+        whole = sparse.vstack([new, sparse.csr_array(stored.X).astype(new.dtype)], format="csr")
+        return whole[np.where(lacking, len(view) + np.arange(len(names)), positions)]
+    new = view.to_numpy()[positions]
+    if lacking.any():
+        new[lacking] = stored[lacking[: stored.n_obs]].to_df().to_numpy()
+    return new
 
 
 def _view(stored: Any, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from jella.io.dataset import Options
 from jella.io.errors import DataError, need
 from jella.io.put_back import merged
 from jella.io.tables import Table, find_ids
+from jella.views.exact import DOUBLE_BITS
 
 
 def read_parquet(path: Path, options: Options) -> Table:
@@ -26,13 +28,25 @@ def load_columnar(path: Path) -> Any:
     """The stored DataFrame, with its index where it has one."""
     pd = need("pandas", "pandas")
     need("pyarrow", "parquet")
-    reader: Callable[[Path], Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
+    reader: Callable[..., Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
     try:
-        return reader(path)
+        return _with_all_digits(reader(path), partial(reader, path, dtype_backend="numpy_nullable"))
     except (OSError, ValueError) as error:  # the kinds of errors that pyarrow raises
         raise DataError(
             f"expected a table in {path.name}, got bytes that are damaged or cut short; fetch it again"
         ) from error
+
+
+def _with_all_digits(frame: Any, read_nullable: Callable[..., Any]) -> Any:
+    """The frame with nullable integers where pandas made floats of integers that are too large for them."""
+    floats = [column for column in frame.columns[frame.dtypes == "float64"] if isinstance(column, str)]
+    large = [column for column in floats if (frame[column].abs() > 2**DOUBLE_BITS).any()]
+    if not large:
+        return frame
+    for column, stored in read_nullable(columns=large).items():
+        if stored.dtype.kind in "iu":
+            frame[column] = stored.array
+    return frame
 
 
 def write_columnar(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:

@@ -13,8 +13,10 @@ import numpy as np
 from jella.io.dataset import Options
 from jella.io.errors import DataError, need
 from jella.io.formulas import unguarded
-from jella.io.tables import Table, is_id_name, is_unnamed
+from jella.io.tables import Table, is_unnamed
+from jella.views.exact import DOUBLE_BITS
 from jella.views.frames import repeated
+from jella.views.id_columns import is_id_name
 
 _DELIMITERS = (",", "\t", ";", "|", " ")
 _SNIFFED = 50  # number of lines that must agree on a delimiter
@@ -74,8 +76,19 @@ def _column(cells: list[str], missing: set[str], as_text: bool) -> Any:
                 return np.array(list(map(int, cells)), dtype=np.int64)
         with suppress(ValueError):
             there = cells if complete else ["nan" if cell in missing else cell for cell in cells]
-            return np.array(list(map(float, there)))
+            return _with_all_digits(there, np.array(list(map(float, there))))
     return [np.nan if cell in missing else unguarded(cell) for cell in cells]
+
+
+def _with_all_digits(cells: list[str], values: np.ndarray) -> Any:
+    """The values, as nullable integers if all of them are integers and one is too large for a double."""
+    if not (np.abs(values[np.isfinite(values)]) > 2**DOUBLE_BITS).any():
+        return values
+    numbers = [None if value != value else cell for cell, value in zip(cells, values, strict=True)]
+    for dtype in ("Int64", "UInt64"):
+        with suppress(ValueError, OverflowError, TypeError):
+            return need("pandas", "pandas").array([None if n is None else int(n) for n in numbers], dtype=dtype)
+    return values
 
 
 def load_text(path: Path, options: Options) -> TextTable:

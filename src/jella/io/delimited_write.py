@@ -10,7 +10,7 @@ import numpy as np
 
 from jella.io.dataset import Options
 from jella.io.delimited import TextTable, load_text, read_delimited, unique_heads
-from jella.io.put_back import Rows
+from jella.io.put_back import Rows, numbers, unchanged
 from jella.io.tables import Table, find_ids
 
 
@@ -38,22 +38,19 @@ def _columns(text: TextTable, table: Table, view: Any, rows: Rows) -> list[list[
         out.append(cells.pop(0) + ids)
     for name, column in zip(names, cells, strict=True):
         if name in view:
-            out.append(_filled(column, table.frame[name].to_numpy(), view[name].to_numpy(), rows))
+            out.append(_filled(column, unchanged(table.frame[name], view[name], rows), numbers(view[name]), rows))
         else:
             out.append(column + (ids if name == table.id_column else [""] * len(ids)))
-    blank = [""] * len(text.rows)
-    nothing = np.full(len(text.rows), np.nan)
-    out += [_filled(blank, nothing, view[c].to_numpy(), rows) for c in view.columns if c not in table.frame]
+    blank, lacks = [""] * len(text.rows), rows.positions < 0
+    out += [_filled(blank, lacks, numbers(view[c]), rows) for c in view.columns if c not in table.frame]
     return out
 
 
-def _filled(cells: list[str], old: np.ndarray, new: np.ndarray, rows: Rows) -> list[str]:
+def _filled(cells: list[str], same: np.ndarray, new: np.ndarray, rows: Rows) -> list[str]:
     """The cells of a column: old texts for unchanged values, new texts for others, and the additional samples."""
-    now = new[rows.positions]
-    same = (rows.positions < 0) | (old == now) | (np.isnan(old) & np.isnan(now))
     out = list(cells)
     for i in np.flatnonzero(~same):
-        out[i] = _text(now[i])
+        out[i] = _text(new[rows.positions[i]])
     return out + [_text(new[position]) for position in rows.extra]
 
 

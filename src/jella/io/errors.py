@@ -1,9 +1,10 @@
-"""Errors for files that cannot be read and for packages that are not installed."""
+"""Errors for files that cannot be read."""
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from jella.numerics.optional import need
+
+__all__ = ["DataError", "need", "some"]
 
 
 class DataError(ValueError):
@@ -15,18 +16,6 @@ class DataError(ValueError):
     >>> issubclass(DataError, ValueError)
     True
     """
-
-
-def need(module: str, extra: str) -> Any:
-    """The optional package, imported; an ImportError says how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        raise ImportError(
-            f"expected the package {package!r} for this kind of file, got no such package; "
-            f"run pip install 'jella[{extra}]'"
-        ) from None
 
 
 def some(names: list[str], limit: int = 5) -> str:

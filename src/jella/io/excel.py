@@ -10,7 +10,7 @@ import numpy as np
 from jella.io.dataset import Options
 from jella.io.delimited import MISSING
 from jella.io.errors import DataError, need
-from jella.io.put_back import Rows
+from jella.io.put_back import Rows, numbers, unchanged
 from jella.io.tables import Table, find_ids
 
 
@@ -45,29 +45,29 @@ def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Optio
         _put(book[name], find_ids(Table(name, frames[name]), options), view)
     for sheet in book.worksheets:
         for cell in (cell for row in sheet.iter_rows() for cell in row):
-            if isinstance(cell.value, float) and float(f"{cell.value:.16g}") != cell.value:
+            if isinstance(cell.value, int | float) and float(f"{cell.value:.16g}") != cell.value:
                 cell.value, cell.data_type = repr(cell.value), "n"  # openpyxl writes only 16 digits
     book.save(path)
 
 
 def _put(sheet: Any, table: Table, view: Any) -> None:
-    """Write values of a view into the cells below the header, where they differ; new samples and columns come last."""
+    """Write values of a view into the cells below the header, where they changed; new samples and columns come last."""
     rows = Rows.of(table, view)
     lines = np.arange(len(rows.order)) + 2
     columns = list(table.frame.columns)
     if rows.extra.size:
         _set_column(sheet, columns.index(table.id_column) + 1, lines[len(table.frame) :], list(view.index[rows.extra]))
-    there = rows.order >= 0
     for name in view.columns:
-        if name not in columns:
+        put = rows.order >= 0
+        if name in columns:
+            put[: len(table.frame)] &= ~unchanged(table.frame[name], view[name], rows)
+        else:
             columns.append(name)
             sheet.cell(1, len(columns), str(name))
-        values = view[name].to_numpy()[rows.order[there]].tolist()
-        _set_column(sheet, columns.index(name) + 1, lines[there], values)
+        values = numbers(view[name])[rows.order[put]].tolist()
+        _set_column(sheet, columns.index(name) + 1, lines[put], values)
 
 
 def _set_column(sheet: Any, column: int, lines: np.ndarray, values: list[Any]) -> None:
     for line, value in zip(lines.tolist(), values, strict=True):
-        cell = sheet.cell(line, column)
-        if cell.value != value:
-            cell.value = None if value != value else value
+        sheet.cell(line, column).value = None if value != value else value

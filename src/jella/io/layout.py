@@ -12,6 +12,7 @@ from scipy import sparse
 from jella.io import kinds
 from jella.io.dataset import Options
 from jella.io.errors import DataError, some
+from jella.io.stored import rounding
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,7 @@ def _notes(
     small = [f"{name} ({value.dtype})" for name, value in values.items() if _float_type(value.dtype) != value.dtype]
     if small:
         notes.append(f"Made float64: {', '.join(small)}.")
-    return notes
+    return [*notes, *rounding(values)]
 
 
 def _check_cells(shapes: list[tuple[int, int]], n: int) -> None:

@@ -12,7 +12,7 @@ from jella.io import kinds
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
 from jella.io.layout import Slot, find_layout
-from jella.io.stored import giving_arrays, stored_like
+from jella.io.stored import giving_arrays, restored, stored_like
 
 
 def read_mat(path: Path, options: Options) -> Dataset:
@@ -64,9 +64,8 @@ def _as_stored(variables: dict[str, Any], place: Slot, values: Any) -> Any:
     new = values.T if place.turned else values
     if place.cell is None and kinds.is_triplets(variables[place.variable]):
         return stored_like(kinds.to_triplets(new), variables[place.variable].dtype)
-    if sparse.issparse(old):
-        return sparse.csc_array(new)
-    return stored_like(new.toarray() if sparse.issparse(new) else new, old.dtype)
+    new = restored(old, new)
+    return sparse.csc_array(new) if sparse.issparse(new) else new
 
 
 def _load_hdf5(path: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
 from jella.io.file_names import name_of
 from jella.io.layout import find_layout
-from jella.io.stored import stored_like
+from jella.io.stored import restored
 from jella.saving.archive import write_member
 from jella.views.containers import is_frame
 from jella.views.frames import is_sparse_frame
@@ -49,11 +49,11 @@ def write_npz(views: dict[str, Any], path: Path, source: Path, options: Options)
     places = find_layout(variables, options, source.name).places
     for name, view in views.items():
         values = _in_stored_order(view, variables) if is_frame(view) else view
-        if sparse.issparse(variables[name]):
-            sparse.save_npz(path, sparse.csr_array(values))
+        new = restored(variables[name], values.T if places[name].turned else values)
+        if sparse.issparse(new):
+            sparse.save_npz(path, new)
             return
-        new = values.T if places[name].turned else values
-        variables[name] = stored_like(new.toarray() if sparse.issparse(new) else new, variables[name].dtype)
+        variables[name] = new
     save_arrays({members[name]: array for name, array in variables.items()}, path)
 
 

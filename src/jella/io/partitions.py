@@ -23,7 +23,8 @@ from jella.io.parquet_files import (
     view_name,
     views_of_folder,
 )
-from jella.io.tables import is_id_name, is_unnamed
+from jella.io.tables import is_unnamed
+from jella.views.id_columns import is_id_name
 
 PathLike = str | os.PathLike[str]
 

@@ -10,6 +10,8 @@ import numpy as np
 from jella.io.errors import DataError, need
 from jella.io.stored import stored_like
 from jella.io.tables import Table
+from jella.views.fill import fill_frame, nullable
+from jella.views.frames import numpy_dtype
 
 
 @dataclass(frozen=True)
@@ -38,24 +40,44 @@ class Rows:
         return np.concatenate([self.positions, self.extra])
 
 
+def numbers(column: Any) -> np.ndarray:
+    """The values of a column; integers of Python and NaN if its type is one of nullable integers."""
+    if column.dtype.kind == "f":
+        return column.to_numpy(dtype=numpy_dtype(column.dtype), na_value=np.nan)
+    return column.to_numpy(dtype=object, na_value=np.nan) if column.hasnans else column.to_numpy()
+
+
+def unchanged(stored: Any, new: Any, rows: Rows) -> np.ndarray:
+    """Whether each row of a stored column has the same value in the column of the view, up to its floating type."""
+    old, now = numbers(stored), numbers(new)[rows.positions]
+    if now.dtype.kind == "f":
+        old = old.astype(now.dtype)  # the view may hold what reading made of an integer
+    return np.asarray((rows.positions < 0) | (old == now) | ((old != old) & (now != now)), dtype=bool)
+
+
 def merged(table: Table, view: Any) -> Any:
     """The table with the values of the view, its other columns unchanged, and the samples that it lacked."""
     rows = Rows.of(table, view)
     out = _extended(table, view, rows)
     there = np.flatnonzero(rows.order >= 0)
     for column in view.columns:
-        new = view[column].array.take(rows.order[there])
-        if there.size == len(out):
-            out[column] = _typed(new, table.frame[column].dtype) if column in table.frame else new
+        if column in table.frame:
+            out[column] = _column(table.frame[column], view[column], rows, out.index)
+        elif there.size == len(out):
+            out[column] = view[column].array.take(rows.order)
         else:
-            out.iloc[there, out.columns.get_loc(column)] = new
+            out.loc[out.index[there], column] = view[column].array.take(rows.order[there])
     return out
 
 
-def _typed(values: Any, dtype: Any) -> Any:
-    """Values in the type of the table's column, if that is a NumPy type and changes no value."""
-    plain = isinstance(dtype, np.dtype) and isinstance(values.dtype, np.dtype)
-    return stored_like(values.to_numpy(), dtype) if plain else values
+def _column(stored: Any, new: Any, rows: Rows, index: Any) -> Any:
+    """The stored column, then the additional samples; only values that differ from what was read are new."""
+    keep = np.concatenate([unchanged(stored, new, rows), np.zeros(rows.extra.size, dtype=bool)])
+    values = numbers(new)[np.maximum(rows.order, 0)]
+    values = values if values.dtype.kind == "f" else values.astype(np.float64)
+    out = fill_frame(stored.to_frame(), index, keep[:, None], values[:, None]).iloc[:, 0]
+    plain = isinstance(stored.dtype, np.dtype) and isinstance(out.dtype, np.dtype)
+    return stored_like(out.to_numpy(), stored.dtype) if plain else out.array
 
 
 def _extended(table: Table, view: Any, rows: Rows) -> Any:
@@ -64,10 +86,12 @@ def _extended(table: Table, view: Any, rows: Rows) -> Any:
     if not rows.extra.size:
         return table.frame.copy()
     names = view.index[rows.extra]
+    whole = [c for c, dtype in table.frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iu"]
+    own = table.frame.astype({column: nullable(table.frame[column].dtype) for column in whole})
     if table.id_column is None:
-        index = table.frame.index.append(pd.Index(names).astype(table.frame.index.dtype))
-        return table.frame.reindex(index).rename_axis(table.frame.index.name)
-    out = table.frame.reindex(range(len(table.frame) + rows.extra.size))
+        index = own.index.append(pd.Index(names).astype(own.index.dtype))
+        return own.reindex(index).rename_axis(own.index.name)
+    out = own.reindex(range(len(own) + rows.extra.size))
     column = table.frame[table.id_column]
     out[table.id_column] = pd.concat([column, pd.Series(names).astype(column.dtype)], ignore_index=True)
     return out

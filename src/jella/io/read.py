@@ -161,12 +161,25 @@ def _read_folder(folder: Path, options: Options) -> Dataset:
     others = [file for file in files if file.suffix.lower() in FILES and file not in matrices]
     kinds = [kind for kind in (matrices, tables, others) if kind]
     if len(kinds) != 1 or len(others) > 1:
-        holds = some([file.name for kind in kinds for file in kind]) or "none"
-        raise DataError(f"expected one data set in the folder {folder.name!r}, got the files {holds}; pass one of them")
+        raise DataError(f"expected one data set in the folder {folder.name!r}, got {_contents(folder, kinds)}")
     if matrices:
         _check_options(options, FILES[".mtx"].options, ".mtx")
         return read_matrix_market(folder, options)
     return _read_tables(tables, options, folder.name) if tables else _read_file(others[0], options)
+
+
+def _contents(folder: Path, kinds: Sequence[Sequence[Path]]) -> str:
+    """What a folder holds that is not one data set, and what to pass instead."""
+    if kinds:
+        return f"the files {some([file.name for kind in kinds for file in kind])}; pass one of them"
+    inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    folders = [path.name for path in inside if path.is_dir()]
+    if folders:
+        return f"no data file but the folders {some(folders)}; pass one of these, or the tables in them one by one"
+    held = some([path.name for path in inside]) or "nothing"
+    if any(path.suffix.lower() in TABLES for path in inside):  # .txt, which is often no table
+        return f"{held}; pass the tables one by one"
+    return f"{held}; put files there that end in {', '.join((*FILES, *TABLES))}"
 
 
 def _read_tables(files: Sequence[Path], options: Options, name: str) -> Dataset:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,9 +11,9 @@ import numpy as np
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
 from jella.io.kinds import is_label_name
+from jella.io.stored import rounding
 from jella.views.frames import repeated
-
-_ID_NAMES = {"id", "ids", "sample", "samples", "sampleid", "samplename", "barcode", "subjectid", "patientid"}
+from jella.views.id_columns import is_id_name
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,6 @@ def is_unnamed(column: Any) -> bool:
     return str(column).strip() == "" or str(column).startswith("Unnamed: ")
 
 
-def is_id_name(column: str) -> bool:
-    """Whether a column has a usual name of sample ids."""
-    return re.sub(r"[^a-z]", "", column.lower()) in _ID_NAMES
-
-
 def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
     """The data set in tables.
 
@@ -84,6 +78,7 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
     views, changes = _numeric(views, options)
     if options.samples == "columns":
         views = {key: _turned_table(frame, key) for key, frame in views.items()}
+    changes += rounding(views)
     has_ids = identified[0].has_ids
     aligned_by = _id_notes(identified, options) if has_ids else ["Rows are aligned by position: no sample ids."]
     notes += [*changes, *aligned_by]
@@ -208,6 +203,12 @@ def _text_columns(name: str, frame: Any, texts: list[Any]) -> str:
         return (
             f"expected numbers in view {name!r}, got decimal commas such as {str(odd.iloc[0])!r} in "
             f"{some([str(c) for c in texts])}; write them with a point"
+        )
+    twice = column[column.duplicated()]
+    if texts == [frame.columns[0]] and _is_range(frame.index) and len(twice) and 2 * column.nunique() > len(frame):
+        return (
+            f"expected numbers, or distinct sample ids, in the first column {texts[0]!r} of view {name!r}, got "
+            f"{str(twice.iloc[0])!r} more than once; keep one row per sample, or pass non_numeric='drop'"
         )
     if len(odd) < len(column):
         return (

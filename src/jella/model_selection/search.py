@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.utils.parallel import Parallel, delayed
 
 from jella.model_selection.held_out import HeldOut, Trials, check_completes
+from jella.numerics.optional import need
 
 N_SPLITS = 3
 N_SHOWN = 5
@@ -100,10 +101,7 @@ class SearchResult:
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with one row per candidate, best first."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("as_frame needs pandas, which is not installed; pip install 'jella[pandas]'") from None
+        pd = need("pandas", "pandas")
         rows = [
             {
                 **c.params,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 #: text in the place of a missing number
 NOTHING = "–"
@@ -107,3 +108,14 @@ def aligned(rows: Sequence[Sequence[str]], sides: str, indent: str = "") -> list
         indent + "  ".join(f"{cell:{s}{w}}" for cell, s, w in zip(row, sides, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def closest_name(name: str, known: Iterable[str]) -> str:
+    """The end of a message on an unknown name: the most similar known name, or all of them.
+
+    >>> closest_name("n_neighbours", ["n_neighbors", "n_clusters"]), closest_name("x", ["rank"])
+    ("did you mean 'n_neighbors'?", 'pass one of rank')
+    """
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"pass one of {', '.join(names)}"

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from jella.numerics.optional import need
 from jella.report.affinity import AffinityMap
 from jella.report.convergence import Convergence
 from jella.report.data import ReportData
@@ -46,10 +47,7 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
 
 def checked_figure(figure: Figure) -> Figure:
     """A figure in Plotly's JSON; Plotly checks it and names a wrong attribute."""
-    try:
-        import plotly.graph_objects as go
-    except ImportError:
-        raise ImportError("a report needs plotly, which is not installed; pip install 'jella[report]'") from None
+    go = need("plotly.graph_objects", "report")
     # an empty template: the theme of the page has all colours, and Plotly's own would be written with each plot
     return dict(json.loads(go.Figure(figure).update_layout(template=go.layout.Template()).to_json()))
 

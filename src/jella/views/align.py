@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from jella.views.annotated import renewed_mudata
-from jella.views.containers import is_chunked, is_mudata, is_single, sample_index
+from jella.views.containers import is_chunked, is_mudata, is_other_frame, is_single
 from jella.views.frames import check_unique
 from jella.views.ids import IdRule
 from jella.views.model import Views
+from jella.views.named import names_of
 from jella.views.overlap import Overlap
 from jella.views.read import read_views, split
 from jella.views.row_changes import blanked, on_all_samples, renamed
@@ -83,7 +84,7 @@ def align(views: Any, *, ids: Any = "exact", samples: str = "rows", zero_rows: s
 
 def match_samples(raws: list[Any], names: Sequence[str], rule: IdRule, zero_rows: str) -> list[Any]:
     """Raw views with matched ids, and rows of zeros as asked for; whether they share samples is not checked."""
-    indices = [None if raw is None else sample_index(raw) for raw in raws]
+    indices = [None if raw is None else names_of(raw) for raw in raws]
     if (rule.steps or rule.union) and any(index is None for index in indices):
         raise ValueError("expected views with sample ids to match, got arrays; leave ids out, or pass DataFrames")
     for index, name in zip(indices, names, strict=True):
@@ -128,6 +129,10 @@ def turned(raw: Any, name: str) -> Any:
     """A raw view with rows and columns exchanged."""
     if is_mudata(raw):
         raise ValueError(f"expected tables or arrays to turn, got the MuData {name!r}, whose rows are its samples")
+    if is_other_frame(raw):
+        raise ValueError(
+            f"expected view {name!r} as an array or a DataFrame of pandas to turn, got {type(raw).__name__}; turn it"
+        )
     if raw is None or hasattr(raw, "T"):
         return None if raw is None else raw.T
     return np.asarray(raw).T
@@ -139,7 +144,7 @@ def _without_constant_rows(raws: list[Any], names: Sequence[str]) -> list[Any]:
     out = []
     for raw, view in zip(raws, views, strict=True):
         found = constant_rows(view)
-        index = sample_index(raw)
+        index = names_of(raw)
         if found is None:
             out.append(raw)
         else:

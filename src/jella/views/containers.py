@@ -1,11 +1,12 @@
 """The containers of users: which one X is, and one value per view in the same kind of container.
 
-Containers are recognised by what they offer: pandas, AnnData, MuData and Dask are not imported.
+Containers are recognised by what they offer: pandas, xarray, polars, AnnData, MuData and Dask are not imported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,20 @@ def is_mudata(X: Any) -> bool:
     return all(hasattr(type(X), names) for names in _NAMES) and hasattr(X, "mod")
 
 
-def sample_index(raw: Any) -> Any:
-    """The names of the samples of a raw view, a pandas Index; None where samples are known by position."""
-    return raw.index if is_frame(raw) else raw.obs_names if is_annotated(raw) else None
+def is_data_array(raw: Any) -> bool:
+    """Whether raw is a DataArray of xarray; its Dataset is a dict of them."""
+    return all(hasattr(type(raw), part) for part in ("dims", "coords", "indexes")) and not isinstance(raw, Mapping)
+
+
+def is_variables(X: Any) -> bool:
+    """Whether X is a Dataset of xarray: variables by name, each of which is a DataArray."""
+    return isinstance(X, Mapping) and hasattr(type(X), "data_vars")
+
+
+def is_other_frame(raw: Any) -> bool:
+    """Whether raw is a DataFrame of polars, a Table of pyarrow or similar: columns in memory, and no index."""
+    streams = hasattr(type(raw), "__arrow_c_stream__") or hasattr(type(raw), "__dataframe__")
+    return streams and hasattr(type(raw), "columns") and not is_frame(raw)
 
 
 def is_dask(raw: Any) -> bool:
@@ -50,6 +62,20 @@ def is_single(X: Any) -> bool:
     if isinstance(X, list | tuple):
         return len(X) > 0 and not any(_is_matrix(item) for item in X)
     return not isinstance(X, Mapping) and not is_mudata(X) and (hasattr(X, "shape") or hasattr(X, "__array__"))
+
+
+def check_given(X: Any) -> None:
+    """Refuse paths and lazy frames, which are not data yet, and say how to get the data."""
+    items = list(X.values()) if isinstance(X, Mapping) else list(X) if isinstance(X, list | tuple) else [X]
+    for item in items:
+        if isinstance(item, str | PathLike):
+            paths = [str(one) for one in items if isinstance(one, str | PathLike)]
+            where = paths if len(paths) > 1 else paths[0]
+            raise ValueError(
+                f"expected views, got the text {str(item)!r}; if it is a file, pass jella.io.read({where!r}).views"
+            )
+        if hasattr(type(item), "collect_schema") and not hasattr(type(item), "shape"):
+            raise ValueError(f"expected a frame in memory, got a {type(item).__name__}; call its collect() first")
 
 
 def collect(values: Sequence[Any], X: Any, names: Sequence[str]) -> Any:

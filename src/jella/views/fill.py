@@ -9,12 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, is_floating, like, namespace, to_numpy
+from jella.views.exact import filled_dtype, is_exact, rounded
+from jella.views.frames import numpy_dtype
 
 
 def fill(raw: Any, keep: Array, values: Array) -> Any:
     """A copy of an array with `values` where `keep`, (n, 1) or (n, d) booleans, is False.
 
-    The kind of array and its floating type stay; types that are not floating become float64.
+    The kind of array and its floating type stay. Other types become float64; where that would change a kept integer,
+    they stay and the values are rounded.
     """
     if sparse.issparse(raw):
         return _fill_sparse(raw, to_numpy(keep), to_numpy(values))
@@ -22,7 +25,12 @@ def fill(raw: Any, keep: Array, values: Array) -> Any:
         return np.ma.array(fill(raw.data, keep, values), mask=np.ma.getmaskarray(raw) & keep)
     raw = raw if array_api_compat.is_array_api_obj(raw) else np.asarray(raw)
     xp = namespace(raw)
-    raw = raw if is_floating(raw) else xp.astype(raw, xp.float64)
+    if not is_floating(raw):
+        plain, new = to_numpy(raw), np.broadcast_to(to_numpy(values), raw.shape)
+        kept = np.broadcast_to(to_numpy(keep), raw.shape)
+        dtype = filled_dtype(plain[kept], new[~kept])
+        target = raw.dtype if dtype == plain.dtype else getattr(xp, dtype.name)
+        raw, values = xp.astype(raw, target), rounded(new, dtype)
     return xp.where(xp.asarray(keep, device=array_api_compat.device(raw)), raw, like(values, raw))
 
 
@@ -30,7 +38,8 @@ def fill_frame(raw: Any, index: Any, keep: np.ndarray, values: np.ndarray) -> An
     """A DataFrame on `index`, its own rows first, with `values` where `keep` is False and in the rows it lacked.
 
     Columns without a gap are not changed. Others keep a floating type, also one that is nullable or sparse; integers
-    and booleans become floats.
+    and booleans become floats, unless that would change a kept integer: such a column keeps its type, and its new
+    values are rounded.
 
     Parameters
     ----------
@@ -38,22 +47,56 @@ def fill_frame(raw: Any, index: Any, keep: np.ndarray, values: np.ndarray) -> An
     """
     import pandas as pd
 
-    gaps = np.logical_not(keep.all(axis=0))  # (d,)
-    if not gaps.any():
+    gaps = np.flatnonzero(np.logical_not(keep.all(axis=0)))
+    if not gaps.size:
         return raw.copy()
-    whole = np.flatnonzero(~gaps)
+    whole = np.setdiff1d(np.arange(raw.shape[1]), gaps)
     parts, order = ([raw.iloc[:, whole]], [whole]) if whole.size else ([], [])
-    for dtype in dict.fromkeys(raw.dtypes[gaps]):
-        chosen = np.flatnonzero([gap and other == dtype for gap, other in zip(gaps, raw.dtypes, strict=True)])
-        target, plain = _floating(dtype)
-        padded = np.empty((len(index), chosen.size), dtype=plain)
-        padded[: len(raw)] = raw.iloc[:, chosen].to_numpy(dtype=plain, na_value=np.nan)
-        filled = np.where(keep[:, chosen], padded, values[:, chosen].astype(plain))
-        parts.append(pd.DataFrame(filled, index=index).astype(target))
+    kinds = [_filled_kind(raw.iloc[:, j], keep[: len(raw), j], values[~keep[:, j], j]) for j in gaps]
+    for kind in dict.fromkeys(kinds):
+        chosen = gaps[[other == kind for other in kinds]]
+        target, plain = kind
+        if plain.kind == "f":
+            own = raw.iloc[:, chosen].to_numpy(dtype=plain, na_value=np.nan)
+        else:
+            own = np.column_stack([integers(raw.iloc[:, j]) for j in chosen])
+        new = values[:, chosen]
+        filled = rounded(new, plain)
+        filled[: len(raw)] = np.where(keep[: len(raw), chosen], own, filled[: len(raw)])
+        part = pd.DataFrame(filled, index=index).astype(target)
+        if plain.kind != "f" and np.isnan(new).any():
+            part = part.mask(~keep[:, chosen] & np.isnan(new))
+        parts.append(part)
         order.append(chosen)
     out = pd.concat(parts, axis=1).iloc[:, np.argsort(np.concatenate(order))]
     out.columns = raw.columns
     return out
+
+
+def _filled_kind(column: Any, keep: np.ndarray, new: np.ndarray) -> tuple[Any, np.dtype[Any]]:
+    """The type of a column with gaps after filling, and the corresponding NumPy type."""
+    import pandas as pd
+
+    dtype = column.dtype
+    plain = numpy_dtype(dtype)
+    if plain.kind in "iu" and not is_exact(integers(column)[keep]):
+        if np.isnan(new).any() and isinstance(dtype, np.dtype | pd.SparseDtype):
+            return nullable(plain), plain
+        return dtype, plain
+    return _floating(dtype)
+
+
+def nullable(plain: np.dtype[Any]) -> Any:
+    """The type of pandas for integers that may be missing."""
+    import pandas as pd
+
+    return pd.api.types.pandas_dtype(plain.name.replace("u", "U").replace("i", "I", 1))
+
+
+def integers(column: Any) -> np.ndarray:
+    """The values of a column of integers of any type of pandas, 0 where it has none."""
+    plain = numpy_dtype(column.dtype)
+    return column.to_numpy(dtype=plain, na_value=0) if column.hasnans else np.asarray(column, dtype=plain)
 
 
 def _floating(dtype: Any) -> tuple[Any, Any]:
@@ -73,18 +116,17 @@ def _floating(dtype: Any) -> tuple[Any, Any]:
 
 def _fill_sparse(raw: Any, keep: np.ndarray, values: np.ndarray) -> Any:
     """`fill` for a sparse array; where whole rows are replaced, only these become dense."""
-    dtype = raw.dtype if raw.dtype.kind == "f" else np.float64
-    own, values = sparse.csr_array(raw, dtype=dtype), np.broadcast_to(values, raw.shape)
+    values = np.broadcast_to(values, raw.shape)
     if keep.shape[1] > 1:
-        return type(raw)(np.where(keep, own.toarray(), values.astype(dtype)))
+        return type(raw)(fill(sparse.csr_array(raw).toarray(), keep, values))
     gaps = np.flatnonzero(~keep[:, 0])
     return fill_sparse_rows(raw, gaps, values[gaps])
 
 
 def fill_sparse_rows(raw: Any, gaps: np.ndarray, values: np.ndarray) -> Any:
     """A sparse array with the rows `gaps` replaced by the dense rows `values`, (len(gaps), d)."""
-    dtype = raw.dtype if raw.dtype.kind == "f" else np.float64
-    rows = np.arange(raw.shape[0])
+    own, rows = sparse.csr_array(raw), np.arange(raw.shape[0])
+    dtype = filled_dtype(own[np.delete(rows, gaps)].data, values)
     rows[gaps] = raw.shape[0] + np.arange(gaps.size)
-    both = sparse.vstack([sparse.csr_array(raw, dtype=dtype), sparse.csr_array(values.astype(dtype))], format="csr")
+    both = sparse.vstack([own.astype(dtype), sparse.csr_array(rounded(values, dtype))], format="csr")
     return type(raw)(both[rows])

@@ -77,13 +77,8 @@ def read_frame(raw: Any, name: str) -> Frame:
     """Numbers, index and column names of a DataFrame; columns that are not numeric are named in the error."""
     import pandas as pd
 
-    wrong = [str(c) for c, dtype in zip(raw.columns, raw.dtypes, strict=True) if not _is_number(dtype)]
-    if wrong:
-        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-        raise ValueError(
-            f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; encode or drop them"
-        )
-    dtype = np.float32 if all(dtype == np.float32 for dtype in map(_numpy_dtype, raw.dtypes)) else np.float64
+    check_numeric([str(c) for c, dtype in zip(raw.columns, raw.dtypes, strict=True) if not _is_number(dtype)], name)
+    dtype = np.float32 if all(dtype == np.float32 for dtype in map(numpy_dtype, raw.dtypes)) else np.float64
     if raw.shape[1] and all(isinstance(dtype, pd.SparseDtype) and dtype.fill_value == 0 for dtype in raw.dtypes):
         return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=dtype), raw.index, column_names(raw))
     return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, column_names(raw))
@@ -94,10 +89,23 @@ def is_sparse_frame(raw: Any) -> bool:
     return raw.shape[1] > 0 and all(hasattr(dtype, "subtype") for dtype in set(raw.dtypes))
 
 
-def check_unique(index: Any, name: str) -> None:
-    """Refuse a view that has a sample more than once."""
-    if index.has_duplicates:
+def check_numeric(wrong: list[str], name: str) -> None:
+    """Refuse a view with columns that do not hold numbers."""
+    if wrong:
+        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        raise ValueError(
+            f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; encode or drop them"
+        )
+
+
+def check_unique(index: Any, name: str) -> Any:
+    """The index of a view, which must not have a sample more than once."""
+    if not index.has_duplicates:
+        return index
+    twice = index.duplicated()
+    if twice.any():
         raise ValueError(f"view {name!r} has {repeated(index)}; keep one row per sample")
+    return index.take(np.arange(len(index)))  # a part of an index with duplicates: pandas takes it for one with some
 
 
 def repeated(index: Any) -> str:
@@ -139,6 +147,13 @@ def _is_number(dtype: Any) -> bool:
     return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype)
 
 
-def _numpy_dtype(dtype: Any) -> Any:
+def numpy_dtype(dtype: Any) -> Any:
     """The NumPy type that corresponds to a nullable or sparse column type."""
     return getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))
+
+
+def new_frame(values: np.ndarray, sample_names: Any, feature_names: tuple[str, ...] | None) -> Any:
+    """A DataFrame of values and names."""
+    import pandas as pd
+
+    return pd.DataFrame(values, index=sample_names, columns=feature_names)

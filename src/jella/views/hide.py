@@ -10,11 +10,12 @@ import numpy as np
 
 from jella.numerics.arrays import row_blocks, to_numpy
 from jella.views.annotated import with_values
-from jella.views.containers import collect, is_annotated, is_frame, is_single
-from jella.views.fill import fill, fill_frame
+from jella.views.containers import collect, is_annotated, is_data_array, is_frame, is_other_frame, is_single
+from jella.views.fill import fill
 from jella.views.frames import Frame
 from jella.views.masks import zero_filled
 from jella.views.model import View, Views
+from jella.views.named import features_of, fill_named, names_of
 from jella.views.read import split
 from jella.views.write import put_back
 
@@ -109,10 +110,12 @@ def _with_nan(raw: Any, where: np.ndarray, sample_names: Any) -> Any:
     if is_annotated(raw):
         raw = raw.copy() if raw.is_view else raw  # a view of AnnData has values of another type
         return with_values(raw, fill(raw.X, ~where[sample_names.get_indexer(raw.obs_names)], nothing))
-    if not is_frame(raw):
+    if not (is_frame(raw) or is_data_array(raw) or is_other_frame(raw)):
         return fill(raw, ~where, nothing)
-    keep = ~np.broadcast_to(where[sample_names.get_indexer(raw.index)], raw.shape)
-    return fill_frame(raw, raw.index, keep, np.broadcast_to(nothing, raw.shape))
+    index, columns = names_of(raw), features_of(raw)
+    where = where if index is None else where[sample_names.get_indexer(index)]
+    shape = (raw.shape[0], len(columns) or raw.shape[1])
+    return fill_named(raw, (), ~np.broadcast_to(where, shape), np.broadcast_to(nothing, shape))
 
 
 def _listed(masks: Any, views: Views) -> list[np.ndarray]:

@@ -10,12 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, namespace, to_numpy
-from jella.views.containers import is_frame
+from jella.views.containers import is_data_array, is_frame, is_other_frame
+from jella.views.data_arrays import mask_of_data_array
 from jella.views.frames import Frame, column_names, column_order, label
+from jella.views.other_frames import mask_of_other_frame
 
 
 def read_mask(raw: Any, frame: Frame, name: str) -> np.ndarray:
-    """The mask of a user as (n, 1) or (n, d) booleans in the order of the frame; pandas masks are aligned by names."""
+    """The mask of a user as (n, 1) or (n, d) booleans in the order of the frame; named masks are aligned by names."""
     mask = _plain(raw, frame, name)
     mask = mask[:, None] if mask.ndim == 1 else mask
     n, d = frame.values.shape
@@ -92,21 +94,32 @@ def _blank_rows(values: sparse.csr_array, present: np.ndarray) -> sparse.csr_arr
 
 
 def _plain(raw: Any, frame: Frame, name: str) -> np.ndarray:
+    named = True
+    if is_data_array(raw):
+        raw, named = mask_of_data_array(raw, frame)
+    elif is_other_frame(raw):
+        raw, named = mask_of_other_frame(raw, name)
     if hasattr(raw, "iloc"):
-        raw = (raw if frame.index is None else _aligned(raw, frame, name)).to_numpy(na_value=False)
+        raw = _in_columns(_in_rows(raw, frame, name) if named else raw, frame, name).to_numpy(na_value=False)
     if sparse.issparse(raw):
         raw = raw.toarray()
     return to_numpy(raw) if array_api_compat.is_array_api_obj(raw) else np.asarray(raw)
 
 
-def _aligned(raw: Any, frame: Frame, name: str) -> Any:
-    """A Series or DataFrame of booleans with the samples and the columns of the frame, in its order."""
+def _in_rows(raw: Any, frame: Frame, name: str) -> Any:
+    """A Series or DataFrame of booleans with the samples of the frame, in its order."""
+    if frame.index is None:
+        return raw
     wrong = ~frame.index.isin(raw.index[~raw.index.duplicated(keep=False)])
     if wrong.any():
         sample = label(frame.index, int(wrong.argmax()))
         raise ValueError(f"the mask of view {name!r} must have each sample of the view once; see the sample {sample}")
     raw = raw[raw.index.isin(frame.index)]
-    raw = raw.iloc[raw.index.get_indexer(frame.index)]
+    return raw.iloc[raw.index.get_indexer(frame.index)]
+
+
+def _in_columns(raw: Any, frame: Frame, name: str) -> Any:
+    """A Series or DataFrame of booleans with the columns of the frame, in its order."""
     if frame.columns is None or not is_frame(raw) or raw.shape[1] == 1:
         return raw
     order = column_order(column_names(raw), frame.columns)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from jella.numerics.words import listed
-from jella.views.containers import sample_index
+from jella.views.containers import is_annotated, is_frame
 from jella.views.differences import find_difference
+from jella.views.named import features_of, names_of
 
 #: two views overlap if they share this part of the samples of the smaller one
 ENOUGH = 0.1
@@ -48,7 +49,7 @@ class Overlap:
         if len(named) < 2:
             return None
         kept, used, indices = zip(*named, strict=True)
-        columns = tuple(getattr(raw, "columns", getattr(raw, "var_names", ())) for raw in used)
+        columns = tuple(map(_columns, used))
         there = _presence(indices)
         counts = there.astype(np.float64)  # whose products are fast
         shared = (counts.T @ counts).astype(np.int64)
@@ -117,8 +118,16 @@ class Overlap:
 
 
 def _index(raw: Any) -> Any:
-    index = None if raw is None else sample_index(raw)
+    index = None if raw is None else names_of(raw)
     return () if index is None else index
+
+
+def _columns(raw: Any) -> Any:
+    if is_frame(raw) or is_annotated(raw):
+        return raw.columns if is_frame(raw) else raw.var_names
+    import pandas as pd
+
+    return pd.Index(list(features_of(raw)))
 
 
 def _presence(indices: Sequence[Any]) -> np.ndarray:

@@ -14,10 +14,22 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array, is_floating, namespace
 from jella.views.annotated import matrix, modalities
-from jella.views.containers import is_annotated, is_chunked, is_frame, is_mudata, is_single
+from jella.views.containers import (
+    check_given,
+    is_annotated,
+    is_chunked,
+    is_data_array,
+    is_frame,
+    is_mudata,
+    is_other_frame,
+    is_single,
+    is_variables,
+)
+from jella.views.data_arrays import check_variables, read_data_array
 from jella.views.frames import Frame, check_unique, column_order, on_union, read_frame
 from jella.views.masks import read_mask, zero_filled
 from jella.views.model import AnyViews, View, Views
+from jella.views.other_frames import read_other_frame
 
 
 @dataclass(frozen=True)
@@ -42,16 +54,20 @@ class Schema:
 
 def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[Any]]:
     """Names and raw views of X; with a schema, in its order, and None for a view that X lacks."""
+    check_given(X)
     X = modalities(X) if is_mudata(X) else X
     if is_single(X):
         names: tuple[str, ...] = ("view",)
         raws: list[Any] = [X]
     elif isinstance(X, Mapping):
+        if is_variables(X):
+            check_variables(X)
         names, raws = tuple(str(name) for name in X), list(X.values())
     elif isinstance(X, list | tuple):
         names, raws = tuple(f"view{i}" for i in range(len(X))), list(X)
     else:
-        raise ValueError(f"expected a 2-D array, or a list or dict of 2-D arrays, got {type(X).__name__}")
+        hint = "; pass its views" if hasattr(X, "views") else ""
+        raise ValueError(f"expected a 2-D array, or a list or dict of 2-D arrays, got {type(X).__name__}{hint}")
     if not raws:
         raise ValueError("expected at least one view, got none; pass a list or a dict of 2-D arrays")
     if len(set(names)) < len(names):
@@ -67,7 +83,8 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
     ----------
     X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, DataFrames, SciPy sparse arrays, AnnData, MuData
         NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index, AnnData and the
-        modalities of a MuData by the names of their observations.
+        modalities of a MuData by the names of their observations, DataArrays of xarray by the coordinate of their first
+        dimension, frames of polars and pyarrow by their column of ids.
     observed : as X, of booleans, optional
         True where a value was observed; (n,), (n, 1) or (n, d) per view, None for a view where NaN alone marks what is
         missing. Values of X outside the mask are ignored. Masks of DataFrames are aligned by their names where they
@@ -134,7 +151,7 @@ def _read_one(raw: Any, mask: Any, name: str, first_row: int) -> Frame | None:
         return None
     frame = replace(read_raw(raw, name), first_row=first_row)
     if frame.index is not None:
-        check_unique(frame.index, name)
+        frame = replace(frame, index=check_unique(frame.index, name))
     if frame.values.ndim != 2:
         raise ValueError(
             f"view {name!r} must be a 2-D array (samples x features), got {frame.values.ndim} dimension(s)"
@@ -148,6 +165,11 @@ def read_raw(raw: Any, name: str) -> Frame:
         return read_frame(raw, name)
     if is_annotated(raw) or is_mudata(raw):
         return Frame(_numbers(matrix(raw, name), name), raw.obs_names, tuple(map(str, raw.var_names)))
+    if is_data_array(raw):
+        frame = read_data_array(raw, name)
+        return replace(frame, values=_numbers(frame.values, name))
+    if is_other_frame(raw):
+        return read_other_frame(raw, name)
     return Frame(_numbers(raw, name))
 
 

@@ -10,27 +10,23 @@ from scipy import sparse
 
 from jella.numerics.arrays import namespace
 from jella.views.annotated import padded, with_more_samples, with_values
-from jella.views.containers import is_annotated, is_frame, sample_index
+from jella.views.containers import is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.frames import is_sparse_frame
 from jella.views.ids import IdRule
+from jella.views.named import features_of, fill_named, names_of, renamed_samples
 
 
 def renamed(raw: Any, rule: IdRule, name: str) -> Any:
     """A raw view with matched ids."""
-    index = None if raw is None else sample_index(raw)
+    index = None if raw is None else names_of(raw)
     if index is None or not rule.steps:
         return raw
-    made = rule.index(index, name)
-    if is_frame(raw):
-        return raw.set_axis(made, axis=0)
-    out = raw.copy()
-    out.obs_names = made
-    return out
+    return renamed_samples(raw, rule.index(index, name))
 
 
 def on_all_samples(raws: list[Any]) -> list[Any]:
     """Raw views on the samples of all views; rows of NaN for samples that a view lacks."""
-    indices = [sample_index(raw) for raw in raws]
+    indices = [names_of(raw) for raw in raws]
     union = indices[0]
     for index in indices[1:]:
         union = union.append(index[~index.isin(union)])
@@ -38,13 +34,15 @@ def on_all_samples(raws: list[Any]) -> list[Any]:
 
 
 def _extended(raw: Any, union: Any) -> Any:
-    lacked = union[~union.isin(sample_index(raw))]
+    lacked = union[~union.isin(names_of(raw))]
     if not len(lacked):
         return raw
-    gaps = np.arange(len(sample_index(raw)), len(union))
+    gaps = np.arange(len(names_of(raw)), len(union))
     if is_annotated(raw):
         X = blanked(padded(raw.X, len(lacked)), np.isin(np.arange(len(union)), gaps))
         return with_more_samples(raw, X, lacked)
+    if not is_frame(raw):
+        return _with_gaps(raw, lacked, np.isin(np.arange(len(union)), gaps))
     longer = raw.index.append(lacked)
     if is_sparse_frame(raw):
         rows = np.isin(np.arange(len(union)), gaps)
@@ -60,6 +58,8 @@ def blanked(raw: Any, rows: np.ndarray) -> Any:
         if is_sparse_frame(raw):
             return _sparse_frame(blanked(_csr(raw), rows), raw.index, raw.columns)
         return raw.mask(np.broadcast_to(rows[:, None], raw.shape))
+    if is_data_array(raw) or is_other_frame(raw):
+        return _with_gaps(raw, (), rows)
     if sparse.issparse(raw):
         return _blank_sparse(raw, rows)
     if isinstance(raw, np.ma.MaskedArray):
@@ -72,6 +72,12 @@ def blanked(raw: Any, rows: np.ndarray) -> Any:
     xp, device = namespace(raw), array_api_compat.device(raw)
     values = raw if xp.isdtype(raw.dtype, "real floating") else xp.astype(raw, xp.float64)
     return xp.where(xp.asarray(rows[:, None], device=device), xp.asarray(np.nan, dtype=values.dtype), values)
+
+
+def _with_gaps(raw: Any, lacked: Any, rows: np.ndarray) -> Any:
+    width = raw.shape[1] if is_data_array(raw) else len(features_of(raw))
+    keep = np.broadcast_to(~rows[:, None], (rows.size, width))
+    return fill_named(raw, lacked, keep, np.full(keep.shape, np.nan))
 
 
 def _blank_sparse(raw: Any, rows: np.ndarray) -> Any:

@@ -11,10 +11,22 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array, namespace, to_numpy
 from jella.views.annotated import new_annotated, padded, with_modalities, with_more_samples
-from jella.views.containers import collect, is_annotated, is_frame, is_mudata, is_single
-from jella.views.fill import fill, fill_frame, fill_sparse_rows
-from jella.views.frames import column_names, column_order
+from jella.views.containers import (
+    collect,
+    is_annotated,
+    is_data_array,
+    is_frame,
+    is_mudata,
+    is_other_frame,
+    is_single,
+    is_variables,
+)
+from jella.views.data_arrays import new_data_array
+from jella.views.fill import fill, fill_sparse_rows
+from jella.views.frames import column_order, new_frame
 from jella.views.model import View, Views
+from jella.views.named import features_of, fill_named, names_of
+from jella.views.other_frames import new_other_frame
 from jella.views.read import Schema, split
 from jella.views.read_once import ReadOnce
 
@@ -27,6 +39,8 @@ def put_back(raws: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
     if is_single(X):
         return raws[0]
     views = collect(raws, X, names)
+    if is_variables(X):
+        return X.assign(views)
     return with_modalities(X, views) if is_mudata(X) else ReadOnce(views) if isinstance(X, ReadOnce) else views
 
 
@@ -42,9 +56,8 @@ def fill_in(X: Any, views: Views, estimate: Estimate, schema: Schema | None = No
         Position of a view, and the rows to estimate (None: all) -> its estimated values in the units of the user.
     """
     names, raws = split(X, schema)
-    new = new_annotated if any(is_annotated(raw) for raw in raws) else _new_frame
     written = [
-        new(to_numpy(estimate(position, None)), views.sample_names, view.feature_names)
+        _new_view(raws, view, to_numpy(estimate(position, None)), views.sample_names)
         if raw is None and views.sample_names is not None
         else _write_view(raw, view, position, estimate, views.sample_names)
         for position, (raw, view) in enumerate(zip(raws, views, strict=True))
@@ -63,30 +76,33 @@ def _write_view(raw: Any, view: View, position: int, estimate: Estimate, sample_
     values = estimate(position, None)
     if raw is None:
         return values
-    return _write_frame(raw, view, to_numpy(values), sample_names) if is_frame(raw) else fill(raw, view.mask, values)
+    named = is_frame(raw) or is_data_array(raw) or is_other_frame(raw)
+    return _write_named(raw, view, to_numpy(values), sample_names) if named else fill(raw, view.mask, values)
 
 
 def _copy(raw: Any) -> Any:
+    if is_other_frame(raw):
+        return raw  # its columns cannot be changed in place
     if not array_api_compat.is_array_api_obj(raw) or isinstance(raw, np.ndarray):
-        return raw.copy() if is_frame(raw) or is_annotated(raw) or sparse.issparse(raw) else np.array(raw, subok=True)
+        copies = is_frame(raw) or is_annotated(raw) or is_data_array(raw) or sparse.issparse(raw)
+        return raw.copy() if copies else np.array(raw, subok=True)
     return namespace(raw).asarray(raw, copy=True)
 
 
-def _write_frame(raw: Any, view: View, values: np.ndarray, sample_names: Any) -> Any:
-    """The rows and columns of the frame in their order, then the samples it lacked."""
-    rows, lacked = _own_and_lacked(raw.index, sample_names)
-    index = raw.index
-    if lacked.size:
-        index = raw.index.append(sample_names[lacked]).set_names(raw.index.names)
-    columns = np.asarray(column_order(view.feature_names or (), column_names(raw)))
+def _write_named(raw: Any, view: View, values: np.ndarray, sample_names: Any) -> Any:
+    """The rows and columns of a frame or DataArray in their order, then the samples it lacked."""
+    rows, lacked = _own_and_lacked(names_of(raw), sample_names, raw.shape[0])
+    columns = np.arange(view.n_features)
+    if view.feature_names is not None:
+        columns = np.asarray(column_order(view.feature_names, features_of(raw)))
     chosen = np.ix_(np.concatenate([rows, lacked]), columns)
-    mask = np.broadcast_to(to_numpy(view.mask), values.shape)
-    return fill_frame(raw, index, mask[chosen], values[chosen])
+    mask, more = np.broadcast_to(to_numpy(view.mask), values.shape), () if not lacked.size else sample_names[lacked]
+    return fill_named(raw, more, mask[chosen], values[chosen])
 
 
 def _write_annotated(raw: Any, view: View, position: int, estimate: Estimate, sample_names: Any) -> Any:
     """The observations and variables of the AnnData in their order, then the observations it lacked."""
-    own, lacked = _own_and_lacked(raw.obs_names, sample_names)
+    own, lacked = _own_and_lacked(raw.obs_names, sample_names, raw.n_obs)
     order = np.concatenate([own, lacked])
     columns = np.asarray(column_order(view.feature_names or (), tuple(map(str, raw.var_names))))
     mask = np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1]))[order]
@@ -100,13 +116,19 @@ def _write_annotated(raw: Any, view: View, position: int, estimate: Estimate, sa
     return with_more_samples(raw, X, sample_names[lacked])
 
 
-def _own_and_lacked(index: Any, sample_names: Any) -> tuple[np.ndarray, np.ndarray]:
+def _own_and_lacked(index: Any, sample_names: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the samples of a view among all samples, in its order; and those of the others."""
-    own = sample_names.get_indexer(index)
-    return own, np.setdiff1d(np.arange(len(sample_names)), own)
+    own = np.arange(n_rows) if index is None else sample_names.get_indexer(index)
+    return own, np.setdiff1d(np.arange(n_rows if index is None else len(sample_names)), own)
 
 
-def _new_frame(values: np.ndarray, sample_names: Any, feature_names: tuple[str, ...] | None) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(values, index=sample_names, columns=feature_names)
+def _new_view(raws: Sequence[Any], view: View, values: np.ndarray, sample_names: Any) -> Any:
+    """A view that the user left out, in a container like the others."""
+    like = next(raw for raw in raws if raw is not None)
+    if any(is_annotated(raw) for raw in raws):
+        return new_annotated(values, sample_names, view.feature_names)
+    if is_data_array(like):
+        return new_data_array(like, values, sample_names, view.feature_names, view.name)
+    if is_other_frame(like):
+        return new_other_frame(like, values, sample_names, view.feature_names)
+    return new_frame(values, sample_names, view.feature_names)
