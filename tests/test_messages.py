@@ -210,7 +210,7 @@ def test_ids_that_come_twice_are_named_in_every_kind_of_file(tmp_path):
     frame.reset_index().to_excel(tmp_path / "view.xlsx", index=False, sheet_name="view")
     frame.to_parquet(tmp_path / "view.parquet")
     for kind in ("csv", "xlsx", "parquet"):
-        with pytest.raises(DataError, match="expected one row per sample in 'view', got the id 'b' more than once"):
+        with pytest.raises(DataError, match="expected one row per sample in 'view', got the sample 'b' more than once"):
             read(tmp_path / f"view.{kind}")
     frame.rename_axis("name").to_csv(tmp_path / "other.csv")
     with pytest.raises(
@@ -226,7 +226,7 @@ def test_names_that_come_twice_in_annotated_data(tmp_path):
     with pytest.raises(ValueError, match="view 'view' has the sample 'b' more than once"):
         jella.MVLIV(n_components=1).fit(stored)
     stored.write_h5ad(tmp_path / "view.h5ad")
-    with pytest.raises(DataError, match="got the name 'b' more than once"):
+    with pytest.raises(DataError, match="got the sample 'b' more than once"):
         read(tmp_path / "view.h5ad")
 
 

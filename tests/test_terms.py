@@ -171,7 +171,7 @@ def test_terms_that_keep_matrices_of_all_pairs_say_so(term, rng):
     B = rng.normal(size=(9, 3))
     state = term.refresh(B, term.start(B))
     kept = vars(state).values() if is_dataclass(state) else [state]
-    assert term.pairs == any(isinstance(part, np.ndarray) and part.shape == (9, 9) for part in kept)
+    assert (term.pairs > 0) == any(isinstance(part, np.ndarray) and part.shape == (9, 9) for part in kept)
 
 
 def test_the_label_graph_is_the_papers(rng):

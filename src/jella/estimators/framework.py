@@ -17,7 +17,7 @@ from sklearn.utils import check_scalar
 
 from jella.estimators.base import BaseEmbedding, LabelsMixin, Prepared, generator
 from jella.estimators.capabilities import Capabilities, probe
-from jella.estimators.needs import Needs, Size, by_sweeps
+from jella.estimators.needs import MOST_SWEEPS, Needs, Size, by_sweeps
 from jella.numerics.arrays import take_rows
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem import Blocks, Problem
@@ -73,7 +73,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         can = self.capabilities  # its declaration checks the parameters
         starts = self.n_init if isinstance(self.init, str) and self.init == "random" else 1
         size, neighbours = Size.of(views, self._rank(views)), getattr(self, "n_neighbors", 0)
-        return by_sweeps(size, starts * self.max_iter, pairs=can.pairs, neighbours=neighbours)
+        return by_sweeps(size, starts * min(self.max_iter, MOST_SWEEPS), pairs=can.pairs, neighbours=neighbours)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         prepared, name = self._prepare(views), type(self).__name__

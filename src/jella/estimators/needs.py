@@ -16,6 +16,8 @@ from jella.views import Views
 FLOPS, LARGE, BYTES = 5e9, 2e10, 8e9
 #: seconds of a sweep or round of a method on very small data
 OVERHEAD = 0.02
+#: sweeps that are counted: who allows more wants the fit to end by its tolerance, or by Ctrl-C
+MOST_SWEEPS = 1000
 #: samples that a search for neighbours compares each sample with, at most
 CANDIDATES = 6000
 #: bytes of the blocks in which a search for neighbours works
