@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from jella.io.dataset import Options
-from jella.io.errors import DataError, need
+from jella.io.errors import need
 from jella.io.put_back import merged
 from jella.io.tables import Table, find_ids
+from jella.io.trial import try_first
 
 
 def read_parquet(path: Path, options: Options) -> Table:
@@ -27,12 +28,8 @@ def load_columnar(path: Path) -> Any:
     pd = need("pandas", "pandas")
     need("pyarrow", "parquet")
     reader: Callable[[Path], Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
-    try:
-        return reader(path)
-    except (OSError, ValueError) as error:  # the kinds of errors that pyarrow raises
-        raise DataError(
-            f"expected a table in {path.name}, got bytes that are damaged or cut short; fetch it again"
-        ) from error
+    try_first(path)
+    return reader(path)
 
 
 def write_columnar(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,8 @@ from scipy import sparse
 
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
+from jella.io.guard import COLUMN_BYTES, check_size, damaged, reading
+from jella.io.sparse_parts import as_csr, check_sparse_size
 from jella.io.stored import giving_arrays
 
 
@@ -47,12 +50,10 @@ def _read_one(file: Path) -> Any:
     """A sparse DataFrame if the samples have names; otherwise a CSR array, samples as rows."""
     from scipy.io import mmread
 
-    try:
-        matrix = sparse.csr_array(giving_arrays(mmread)(file), dtype=np.float64)
-    except Exception as error:  # SciPy's parser raises many kinds of errors
-        raise DataError(
-            f"expected a Matrix Market file, got {file.name}, which is damaged or cut short ({error}); fetch it again"
-        ) from error
+    with reading(file):
+        _check_header(file)
+        loaded = giving_arrays(mmread)(file)
+        matrix = as_csr(sparse.coo_array(loaded), file, np.float64)
     samples, terms = _lines(file.with_suffix(".docs")), _lines(file.with_suffix(".terms"))
     if samples is None:
         return matrix
@@ -63,8 +64,30 @@ def _read_one(file: Path) -> Any:
         )
     if len(set(samples)) < len(samples):
         raise DataError(f"expected each sample once in {file.stem}.docs, got one twice; keep one of them")
+    check_size(file, COLUMN_BYTES * matrix.shape[0])
     pd = need("pandas", "pandas")
     return pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(matrix.T), index=samples, columns=terms)
+
+
+def _check_header(file: Path) -> None:
+    """Refuse complex numbers, and sizes that the file cannot hold or that need far more memory than it."""
+    content = file.read_bytes()
+    if b"\0" in content:
+        raise damaged(file, "binary data")
+    head, *lines = content.split(b"\n", 1)
+    words = head.decode("ascii").lower().split()
+    if len(words) != 5 or not words[0].endswith("%%matrixmarket") or words[1] != "matrix":
+        raise damaged(file, "no first line %%MatrixMarket matrix ...")
+    if words[3] == "complex":
+        raise DataError(f"expected real numbers in {file.name}, got complex ones; write real and imaginary parts apart")
+    sizes = re.match(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*([\d \t]+)", lines[0] if lines else b"")
+    numbers = [int(word) for word in sizes[1].split()] if sizes else []
+    if len(numbers) != (2 if words[2] == "array" else 3):
+        raise damaged(file, "no line of sizes")
+    stored = math.prod(numbers[:2]) if words[2] == "array" else numbers[2]
+    if stored > (2 if words[4] != "general" else 1) * len(content):
+        raise damaged(file, f"{stored} entries declared in {len(content)} bytes")
+    check_sparse_size(file, tuple(numbers[:2]), stored)
 
 
 def _read_classes(folder: Path, options: Options) -> tuple[Any, list[str]]:
@@ -96,6 +119,6 @@ def _class_pairs(file: Path) -> list[tuple[str, str]]:
 
 
 def _lines(file: Path) -> list[str] | None:
-    if not file.exists():
+    if not file.is_file():
         return None
     return [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]

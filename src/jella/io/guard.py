@@ -1,0 +1,68 @@
+"""One guard around all readers: a file that cannot be read is one sentence, and none may declare more than its budget."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jella.io.errors import DataError
+from jella.numerics.limits import USUAL_RATIO, check_unpacked, get_limits
+
+#: what tables need in memory besides their values: bytes of a column, and of a Python object
+COLUMN_BYTES, OBJECT_BYTES = 2_000, 100
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what libraries raise for a file into a DataError that names it, and hide what they warn about."""
+    try:
+        check_is_file(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (DataError, ImportError):
+        raise
+    except MemoryError as error:
+        raise DataError(
+            f"expected {path.name} to fit into memory, got more than there is; read it on a larger machine"
+        ) from error
+    except Exception as error:  # a dozen kinds of errors, depending on where the bytes are wrong
+        if isinstance(error, OSError) and error.errno and error.filename:
+            raise DataError(
+                f"expected a file that can be read, got {str(path)!r} ({str(error.strerror).lower()}); check its "
+                "permissions"
+            ) from error
+        raise damaged(path, f"{type(error).__name__}: {error}") from error
+
+
+def damaged(path: Path, why: str) -> DataError:
+    """The error for bytes that are not what the suffix of the file says."""
+    words = " ".join(why.split())
+    short = words if len(words) <= 160 else f"{words[:160]} ..."
+    return DataError(
+        f"expected data in the format {path.suffix.lower() or 'of a folder'}, got bytes in {path.name} that are "
+        f"damaged or cut short ({short}); fetch it again"
+    )
+
+
+def check_is_file(path: Path) -> None:
+    """Refuse what is neither a file nor a folder, such as pipes and devices: reading them may never end."""
+    if not path.is_file() and not path.is_dir():
+        what = "is a pipe, a device or a socket" if path.exists() else "does not exist"
+        raise DataError(f"expected a file, got {str(path)!r}, which {what}; check the path")
+
+
+def check_size(path: Path, needed: float) -> None:
+    """Refuse a file that declares far more than it stores, before memory is allocated for it."""
+    try:
+        check_unpacked(needed, path.stat().st_size, path.name)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+
+
+def most_bytes(path: Path) -> int | None:
+    """Bytes that the content of a file may need in memory; None for no limit."""
+    limit = get_limits().unpacked
+    return None if limit is None else max(limit, USUAL_RATIO * path.stat().st_size)
