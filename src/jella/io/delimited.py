@@ -12,6 +12,7 @@ import numpy as np
 
 from jella.io.dataset import Options
 from jella.io.errors import DataError, need
+from jella.io.guard import COLUMN_BYTES, check_size
 from jella.io.tables import Table, is_id_name, is_unnamed
 
 _DELIMITERS = (",", "\t", ";", "|", " ")
@@ -79,6 +80,7 @@ def load_text(path: Path) -> TextTable:
     delimiter = _sniff(lines[:_SNIFFED])
     try:
         rows = [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
+        check_size(path, COLUMN_BYTES * max(map(len, rows), default=0))
     except csv.Error as error:
         raise DataError(f"expected a table of short cells in {path.name}, got {error}; check its separators") from None
     header = rows.pop(0) if _is_header(rows) else None

@@ -1,4 +1,4 @@
-"""One guard around all readers: a file that cannot be read is one sentence, and none may declare more than its budget."""
+"""One guard around all readers: a bad file is one sentence, and none may need far more memory than it stores."""
 
 from __future__ import annotations
 
@@ -66,3 +66,21 @@ def most_bytes(path: Path) -> int | None:
     """Bytes that the content of a file may need in memory; None for no limit."""
     limit = get_limits().unpacked
     return None if limit is None else max(limit, USUAL_RATIO * path.stat().st_size)
+
+
+class Budget:
+    """A count of the bytes that parts of a file need; refused when they are too many."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.most, self.needed = path, most_bytes(path), 0
+
+    def need(self, n_bytes: int) -> None:
+        """Add bytes."""
+        self.needed += n_bytes
+        if self.most is not None and self.needed > self.most:
+            check_size(self.path, self.needed)
+
+    @property
+    def left(self) -> int | None:
+        """Bytes that may still be needed; None for no limit."""
+        return None if self.most is None else max(self.most - self.needed, 0)

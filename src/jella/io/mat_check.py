@@ -1,4 +1,4 @@
-"""A check of the bytes of MATLAB files, versions 4 to 7, before SciPy opens them: it trusts types, lengths and indices."""
+"""A check of MATLAB files, versions 4 to 7, before SciPy opens them: it trusts their types, lengths and indices."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from jella.io.errors import DataError
-from jella.io.guard import OBJECT_BYTES, check_size, damaged, most_bytes
-from jella.io.sparse_parts import check_indices, check_sparse_size
+from jella.io.guard import OBJECT_BYTES, Budget, damaged
+from jella.io.sparse_parts import check_indices, sparse_bytes
 
 _MATRIX, _COMPRESSED = 14, 15
 #: numbers of the types of elements, as NumPy types; the last three are text
@@ -33,7 +33,7 @@ def check_mat(path: Path) -> None:
 
 
 def _check_version_4(data: memoryview, path: Path) -> None:
-    at, needed = 0, 0
+    at, budget = 0, Budget(path)
     order = "<" if 0 <= struct.unpack_from("<i", data)[0] <= 5000 else ">"
     while at < len(data):
         kind, rows, columns, is_complex, name = struct.unpack_from(f"{order}5i", data, at)
@@ -41,8 +41,7 @@ def _check_version_4(data: memoryview, path: Path) -> None:
         at += 20 + name + rows * columns * size * (2 if is_complex == 1 else 1)
         if min(rows, columns, name) < 0 or size == 0 or at > len(data):
             raise damaged(path, "a matrix with wrong lengths")
-        needed += 8 * rows * columns
-        check_size(path, needed)
+        budget.need(8 * rows * columns)
 
 
 class _Version5:
@@ -51,7 +50,7 @@ class _Version5:
     def __init__(self, data: memoryview, path: Path) -> None:
         self.path, self.file = path, data
         self.order = "<" if bytes(data[126:128]) == b"IM" else ">"
-        self.needed = 0
+        self.budget = Budget(path)
 
     def check(self) -> None:
         """Walk through all variables."""
@@ -71,15 +70,9 @@ class _Version5:
             at += 8 + length
 
     def _unpacked(self, body: memoryview) -> bytes:
-        most = most_bytes(self.path)
-        left = 0 if most is None else max(most - self.needed, 0) + 1
-        out = zlib.decompressobj().decompress(body, left)
-        self._need(len(out))
+        out = zlib.decompressobj().decompress(body, 0 if self.budget.left is None else self.budget.left + 1)
+        self.budget.need(len(out))
         return out
-
-    def _need(self, n_bytes: int) -> None:
-        self.needed += n_bytes
-        check_size(self.path, self.needed)
 
     def _element(self, data: memoryview, at: int) -> tuple[int, int, int, int]:
         """Type, start and length of the element at a position, and the position of the next one."""
@@ -104,7 +97,7 @@ class _Version5:
 
     def _matrix(self, data: memoryview, depth: int) -> None:
         """One variable, cell or field."""
-        self._need(OBJECT_BYTES)
+        self.budget.need(OBJECT_BYTES)
         if len(data) == 0:
             return
         if depth > _DEEPEST:
@@ -131,12 +124,8 @@ class _Version5:
         elif kind in (_CELL, _FUNCTION):
             self._parts(data, at, math.prod(shape) if kind == _CELL else 1, depth)
         elif kind in (_STRUCT, _OBJECT):
-            at = self._skip(data, at, 1) if kind == _OBJECT else at
-            widths, at = self._values(data, at, "iu")
-            names, at = self._values(data, at)
-            if widths.size != 1 or widths.dtype.itemsize != 4 or widths[0] <= 0 or names.dtype.itemsize != 1:
-                raise damaged(self.path, "a structure without names of fields")
-            self._parts(data, at, math.prod(shape) * (names.size // int(widths[0])), depth)
+            fields, at = self._fields(data, self._skip(data, at, 1) if kind == _OBJECT else at)
+            self._parts(data, at, math.prod(shape) * fields, depth)
         else:
             raise damaged(self.path, f"a variable of the unknown class {kind}")
 
@@ -147,6 +136,14 @@ class _Version5:
             if names.dtype.itemsize != 1:
                 raise damaged(self.path, "a name that is no text")
         return at
+
+    def _fields(self, data: memoryview, at: int) -> tuple[int, int]:
+        """The number of fields of a structure, and the position after their names."""
+        widths, at = self._values(data, at, "iu")
+        names, at = self._values(data, at)
+        if widths.size != 1 or widths.dtype.itemsize != 4 or widths[0] <= 0 or names.dtype.itemsize != 1:
+            raise damaged(self.path, "a structure without names of fields")
+        return names.size // int(widths[0]), at
 
     def _parts(self, data: memoryview, at: int, count: int, depth: int) -> None:
         """Variables in a cell array or structure."""
@@ -159,10 +156,10 @@ class _Version5:
             self._matrix(data[start : start + length], depth + 1)
 
     def _numbers(self, data: memoryview, at: int, shape: list[int], times: int) -> None:
-        self._need(8 * math.prod(shape) * times)
+        self.budget.need(8 * math.prod(shape) * times)
         for _ in range(times):
             values, at = self._values(data, at)
-            self._need(8 * values.size)
+            self.budget.need(8 * values.size)
 
     def _sparse(self, data: memoryview, at: int, shape: list[int], is_complex: bool) -> None:
         if len(shape) != 2:
@@ -175,6 +172,5 @@ class _Version5:
             parts.append(values.size)
         starts = starts[: shape[1] + 1]
         stored = int(starts[-1]) if starts.size else 0
-        check_sparse_size(self.path, (*shape,), indices.size)
-        self._need(100 * sum(shape) + 16 * indices.size)
+        self.budget.need(sparse_bytes(shape, indices.size))
         check_indices(starts, indices[: max(stored, 0)], min(stored, *parts), (shape[1], shape[0]), self.path)

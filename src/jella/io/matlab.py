@@ -11,10 +11,10 @@ from scipy import sparse
 from jella.io import kinds
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
-from jella.io.guard import OBJECT_BYTES, check_size
+from jella.io.guard import OBJECT_BYTES, Budget
 from jella.io.layout import Slot, find_layout
 from jella.io.mat_check import check_mat
-from jella.io.sparse_parts import check_indices, check_sparse_size, checked_sparse
+from jella.io.sparse_parts import check_indices, checked_sparse, sparse_bytes
 from jella.io.stored import giving_arrays, stored_like
 from jella.io.trial import try_first
 
@@ -91,7 +91,7 @@ class _Hdf5:
 
     def __init__(self, file: Any, path: Path) -> None:
         self.file, self.path = file, path
-        self.needed = 0  # cells refer to others, any number of times
+        self.budget = Budget(path)  # cells refer to others, any number of times
 
     def variable(self, item: Any, depth: int = 0) -> Any:
         """The values of a dataset or group."""
@@ -101,8 +101,7 @@ class _Hdf5:
             return None  # a struct: not a view
         if "MATLAB_empty" in item.attrs:
             return np.empty((0, 0))
-        self.needed += OBJECT_BYTES + 8 * item.size
-        check_size(self.path, self.needed)
+        self.budget.need(OBJECT_BYTES + 8 * item.size)
         kind = item.attrs.get("MATLAB_class", b"double")
         values = np.asarray(item[()]).T
         if kind == b"cell":
@@ -125,7 +124,7 @@ class _Hdf5:
     def _sparse(self, group: Any) -> sparse.csc_array:
         starts = np.asarray(group["jc"]).astype(np.int64)
         shape = (int(group.attrs["MATLAB_sparse"]), starts.size - 1)
-        check_sparse_size(self.path, shape, 0)
+        self.budget.need(sparse_bytes(shape, 0))
         if "data" not in group:
             return sparse.csc_array(shape)
         values, rows = np.asarray(group["data"]), np.asarray(group["ir"]).astype(np.int64)

@@ -14,7 +14,7 @@ from scipy import sparse
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
 from jella.io.guard import COLUMN_BYTES, check_size, damaged, reading
-from jella.io.sparse_parts import as_csr, check_sparse_size
+from jella.io.sparse_parts import as_csr, sparse_bytes
 from jella.io.stored import giving_arrays
 
 
@@ -87,7 +87,7 @@ def _check_header(file: Path) -> None:
     stored = math.prod(numbers[:2]) if words[2] == "array" else numbers[2]
     if stored > (2 if words[4] != "general" else 1) * len(content):
         raise damaged(file, f"{stored} entries declared in {len(content)} bytes")
-    check_sparse_size(file, tuple(numbers[:2]), stored)
+    check_size(file, sparse_bytes(numbers[:2], stored))
 
 
 def _read_classes(folder: Path, options: Options) -> tuple[Any, list[str]]:

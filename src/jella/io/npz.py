@@ -13,7 +13,7 @@ from scipy import sparse
 
 from jella.io.dataset import Dataset, Options, is_sparse_frame
 from jella.io.errors import DataError, need
-from jella.io.guard import check_size, damaged
+from jella.io.guard import Budget, damaged
 from jella.io.layout import find_layout
 from jella.io.sparse_parts import as_csr
 from jella.io.stored import stored_like
@@ -75,7 +75,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 def _check_arrays(path: Path, names: Sequence[str]) -> None:
     """Refuse arrays of Python objects, and arrays whose header declares more than there is."""
-    needed = 0
+    budget = Budget(path)
     with zipfile.ZipFile(path) as archive:
         for name in names:
             with archive.open(name) as member:
@@ -89,8 +89,7 @@ def _check_arrays(path: Path, names: Sequence[str]) -> None:
                 )
             if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize > archive.getinfo(name).file_size:
                 raise damaged(path, f"an array of the shape {shape[:4]} in {archive.getinfo(name).file_size} bytes")
-            needed += math.prod(shape) * max(dtype.itemsize, 8)
-            check_size(path, needed)
+            budget.need(math.prod(shape) * max(dtype.itemsize, 8))
 
 
 def _sample_names(variables: dict[str, Any], n: int) -> str | None:

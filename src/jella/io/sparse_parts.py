@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ from jella.io.guard import check_size
 _SIDE_BYTES, _ENTRY_BYTES = 100, 16
 
 
-def check_sparse_size(path: Path, shape: tuple[int, ...], n_stored: int) -> None:
-    """Refuse a shape that needs far more memory than the file stores."""
-    check_size(path, _SIDE_BYTES * sum(map(int, shape)) + _ENTRY_BYTES * n_stored)
+def sparse_bytes(shape: Sequence[int], n_stored: int) -> int:
+    """Bytes that a sparse matrix needs in memory."""
+    return _SIDE_BYTES * sum(map(int, shape)) + _ENTRY_BYTES * n_stored
 
 
 def checked_sparse(matrix: Any, path: Path) -> Any:
     """A sparse matrix of a library, after a check of its size and of all its indices."""
-    check_sparse_size(path, matrix.shape, int(np.size(matrix.data)))
+    check_size(path, sparse_bytes(matrix.shape, int(np.size(matrix.data))))
     if matrix.format in ("csr", "csc", "bsr"):
         block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
         major, minor = (n // b for n, b in zip(matrix.shape, block, strict=True))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
 import sys
 from typing import Any
@@ -38,7 +39,7 @@ class Budget:
 
 def read_hdf5(path: str, budget: Budget) -> None:
     """Walk through an HDF5 file, and read what is not plain numbers."""
-    import h5py
+    h5py = importlib.import_module("h5py")
 
     with h5py.File(path, "r") as file:
         seen: set[Any] = set()
@@ -95,8 +96,7 @@ def _read_dataset(name: str, item: Any, budget: Budget) -> None:
 
 def read_arrow(path: str, budget: Budget) -> None:
     """Read a Parquet or Feather table in parts, and check each."""
-    import pyarrow as pa
-
+    pa = importlib.import_module("pyarrow")
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     for part in _parquet_parts(path, budget) if path.lower().endswith(".parquet") else _feather_parts(path):
@@ -107,9 +107,7 @@ def read_arrow(path: str, budget: Budget) -> None:
 
 
 def _parquet_parts(path: str, budget: Budget) -> Any:
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path) as file:
+    with importlib.import_module("pyarrow.parquet").ParquetFile(path) as file:
         rows, columns = file.metadata.num_rows, file.metadata.num_columns
         budget.need(_COLUMN * columns)
         if rows < 0:
@@ -120,12 +118,10 @@ def _parquet_parts(path: str, budget: Budget) -> Any:
 
 
 def _feather_parts(path: str) -> Any:
-    import pyarrow as pa
-    import pyarrow.feather
-
+    pa, feather = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.feather")
     with pa.OSFile(path) as file:
         if file.read(4) == b"FEA1":  # the first version of the format
-            yield from pyarrow.feather.read_table(path, use_threads=False).to_batches()
+            yield from feather.read_table(path, use_threads=False).to_batches()
             return
         file.seek(0)
         reader = pa.ipc.open_file(file)

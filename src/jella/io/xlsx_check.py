@@ -1,4 +1,4 @@
-"""A check of Excel workbooks before openpyxl opens them: their size, how far cells lie apart, formulas without values."""
+"""A check of Excel workbooks before openpyxl opens them: size, cells far apart, formulas without values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from jella.io.errors import DataError
-from jella.io.guard import OBJECT_BYTES, check_size, damaged
+from jella.io.guard import OBJECT_BYTES, Budget, damaged
 from jella.io.zip_check import check_archive
 
 #: bytes in memory for a byte of XML: cells of a sheet become Python objects
@@ -25,12 +25,11 @@ def check_workbook(path: Path) -> None:
     check_archive(path, _XML_WEIGHT)
     with zipfile.ZipFile(path) as archive:
         sheets = [(name, member) for name, member in _sheets(archive) if member in archive.namelist()]
-        cells = 0
+        budget = Budget(path)
         for name, member in sheets:
             with archive.open(member) as file:
                 rows, columns = _extent(file, name, path)
-            cells += rows * columns
-            check_size(path, OBJECT_BYTES * cells)
+            budget.need(OBJECT_BYTES * rows * columns)
 
 
 def _sheets(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
