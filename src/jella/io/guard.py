@@ -18,7 +18,6 @@ COLUMN_BYTES, OBJECT_BYTES = 2_000, 100
 def reading(path: Path) -> Iterator[None]:
     """Turn what libraries raise for a file into a DataError that names it, and hide what they warn about."""
     try:
-        check_is_file(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
@@ -31,8 +30,7 @@ def reading(path: Path) -> Iterator[None]:
     except Exception as error:  # a dozen kinds of errors, depending on where the bytes are wrong
         if isinstance(error, OSError) and error.errno and error.filename:
             raise DataError(
-                f"expected a file that can be read, got {str(path)!r} ({str(error.strerror).lower()}); check its "
-                "permissions"
+                f"expected a file that can be read, got {str(path)!r} ({str(error.strerror).lower()}); check it"
             ) from error
         raise damaged(path, f"{type(error).__name__}: {error}") from error
 

@@ -20,7 +20,7 @@ from jella.io.stored import giving_arrays
 
 def read_matrix_market(path: Path, options: Options) -> Dataset:
     """The data set of a folder, or of one file: sparse views, aligned by the names of their samples."""
-    files = sorted(path.glob("*.mtx")) if path.is_dir() else [path]
+    files = sorted(file for file in path.glob("*.mtx") if file.is_file()) if path.is_dir() else [path]
     folder = path if path.is_dir() else path.parent
     names = _view_names(files)
     views = {name: _read_one(file) for name, file in zip(names, files, strict=True)}

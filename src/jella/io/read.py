@@ -13,7 +13,7 @@ from jella.io.dataset import Dataset, Options, Origin, checked
 from jella.io.delimited import read_delimited
 from jella.io.errors import DataError, some
 from jella.io.excel import read_sheets
-from jella.io.guard import reading
+from jella.io.guard import check_is_file, reading
 from jella.io.matlab import read_mat
 from jella.io.matrix_market import read_matrix_market
 from jella.io.npz import read_npz
@@ -108,6 +108,7 @@ def read(
     _check_choice("non_numeric", non_numeric, ("error", "drop", "encode"))
     if isinstance(path, str | os.PathLike):
         where = Path(path)
+        check_is_file(where)
         with reading(where):
             dataset = _read_folder(where, options) if where.is_dir() else _read_file(where, options)
             return _finished(dataset, Origin(where, options))
@@ -164,7 +165,7 @@ def _read_tables(files: Sequence[Path], options: Options, name: str) -> Dataset:
             raise DataError(f"expected tables ({', '.join(TABLES)}), got {file.name!r}; pass this file on its own")
         if not file.is_file() or file.stat().st_size == 0:
             raise DataError(f"expected a table, got {file.name!r}, which is no file or is empty; check the path")
-    if not files or len({file.stem for file in files}) < len(files):
+    if len({file.stem for file in files}) < len(files):
         raise DataError(f"expected tables of different names, got {[file.name for file in files]}; rename them")
     return assemble(name, [_read_table(file, options) for file in files], options)
 
