@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jella.estimators.capabilities import Capabilities
+from jella.estimators.parameters import check_parameters
 from jella.numerics.arrays import Array, to_numpy
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters
@@ -110,6 +111,7 @@ class BaseMultiView(BaseEstimator):
         -------
         self
         """
+        check_parameters(self)
         self._fit_views(self._read(X, observed, reset=True), X, y)
         return self
 

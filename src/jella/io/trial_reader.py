@@ -16,15 +16,15 @@ _MEMORY = 2**30  # of the process, besides what the file may need
 _SAFE_FILTERS = {1, 2, 3}  # deflate, shuffle, fletcher32: zlib checks what it unpacks
 
 
-class TooMuch(Exception):
+class _TooMuch(Exception):
     """The content needs more memory than it may."""
 
 
-class Outside(Exception):
+class _Outside(Exception):
     """The content is, in part, in another place."""
 
 
-class Budget:
+class _Budget:
     """A count of bytes, refused beyond a number."""
 
     def __init__(self, most: int) -> None:
@@ -34,10 +34,10 @@ class Budget:
         """Add bytes."""
         self.needed += n_bytes
         if self.most and self.needed > self.most:
-            raise TooMuch(self.needed)
+            raise _TooMuch(self.needed)
 
 
-def read_hdf5(path: str, budget: Budget) -> None:
+def _read_hdf5(path: str, budget: _Budget) -> None:
     """Walk through an HDF5 file, and read what is not plain numbers."""
     h5py = importlib.import_module("h5py")
 
@@ -53,16 +53,16 @@ def read_hdf5(path: str, budget: Budget) -> None:
                 continue
             place = h5py.h5o.get_info(item.id).addr
             if place in seen:
-                raise Outside(f"the group {name!r} under two names")
+                raise _Outside(f"the group {name!r} under two names")
             seen.add(place)
             for key in item:
                 budget.need(10 * _OBJECT)
                 if not isinstance(item.get(key, getlink=True), h5py.HardLink):
-                    raise Outside(f"a link named {key!r} to another place")
+                    raise _Outside(f"a link named {key!r} to another place")
                 waiting.append((key, item[key]))
 
 
-def _read_attributes(item: Any, budget: Budget) -> None:
+def _read_attributes(item: Any, budget: _Budget) -> None:
     for name in item.attrs:
         budget.need(10 * _OBJECT)
         with contextlib.suppress(AttributeError):  # an attribute without a shape
@@ -75,9 +75,9 @@ def _bytes(item: Any) -> int:
     return math.prod(item.shape or ()) * size
 
 
-def _read_dataset(name: str, item: Any, budget: Budget) -> None:
+def _read_dataset(name: str, item: Any, budget: _Budget) -> None:
     if item.external or item.is_virtual:
-        raise Outside(f"{name!r} in other files")
+        raise _Outside(f"{name!r} in other files")
     budget.need(_bytes(item))
     settings = item.id.get_create_plist()
     filters = {settings.get_filter(number)[0] for number in range(settings.get_nfilters())}
@@ -94,7 +94,7 @@ def _read_dataset(name: str, item: Any, budget: Budget) -> None:
             item[start : start + rows]
 
 
-def read_arrow(path: str, budget: Budget) -> None:
+def _read_arrow(path: str, budget: _Budget) -> None:
     """Read a Parquet or Feather table in parts, and check each."""
     pa = importlib.import_module("pyarrow")
     pa.set_cpu_count(1)
@@ -106,14 +106,14 @@ def read_arrow(path: str, budget: Budget) -> None:
         budget.need(8 * part.num_rows * sum(numbers) + texts + _OBJECT * part.num_rows * (len(numbers) - sum(numbers)))
 
 
-def _parquet_parts(path: str, budget: Budget) -> Any:
+def _parquet_parts(path: str, budget: _Budget) -> Any:
     with importlib.import_module("pyarrow.parquet").ParquetFile(path) as file:
         rows, columns = file.metadata.num_rows, file.metadata.num_columns
         budget.need(_COLUMN * columns)
         if rows < 0:
             raise ValueError(f"{rows} rows")
         if budget.most and 8 * rows * max(columns, 1) > budget.most:
-            raise TooMuch(8 * rows * max(columns, 1))
+            raise _TooMuch(8 * rows * max(columns, 1))
         yield from file.iter_batches(use_threads=False)
 
 
@@ -128,7 +128,7 @@ def _feather_parts(path: str) -> Any:
         yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
 
 
-def main(path: str, most: int) -> str:
+def _line(path: str, most: int) -> str:
     """The line to print."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
@@ -136,12 +136,12 @@ def main(path: str, most: int) -> str:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if most:
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY + 2 * most,) * 2)
-    budget = Budget(most)
+    budget = _Budget(most)
     try:
-        (read_arrow if path.lower().endswith((".parquet", ".feather")) else read_hdf5)(path, budget)
-    except TooMuch as error:
+        (_read_arrow if path.lower().endswith((".parquet", ".feather")) else _read_hdf5)(path, budget)
+    except _TooMuch as error:
         return f"needs {error}"
-    except Outside as error:
+    except _Outside as error:
         return f"outside {error}"
     except MemoryError:
         return "damaged it needs more memory than its size explains"
@@ -153,5 +153,5 @@ def main(path: str, most: int) -> str:
 if __name__ == "__main__":
     import os
 
-    print(" ".join(main(sys.argv[1], int(sys.argv[2])).split()), flush=True)
+    print(" ".join(_line(sys.argv[1], int(sys.argv[2])).split()), flush=True)
     os._exit(0)  # a library may crash when it tidies up after damaged data
