@@ -39,6 +39,13 @@ def matrices_in(value: Any) -> list[Any]:
     return entries if two_dimensional and any(min(e.shape) > 1 for e in entries) else []
 
 
+def is_beyond_floats(values: np.ndarray) -> bool:
+    """Whether values are whole numbers, some of which are too large for each to have a floating point number."""
+    large = np.fmax.reduce(np.abs(values), axis=None, initial=0) >= 2**53
+    finite = values[np.isfinite(values)] if large else values[:0]
+    return bool((np.abs(finite) >= 2**53).any() and (finite == np.round(finite)).all())
+
+
 def as_vector(value: Any) -> np.ndarray | None:
     """Labels or names: whole numbers as int64, or text; None if the value is neither."""
     if sparse.issparse(value):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +12,9 @@ from scipy import sparse
 
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
-from jella.io.guard import COLUMN_BYTES, check_size, damaged, reading
-from jella.io.sparse_parts import as_csr, sparse_bytes
+from jella.io.guard import COLUMN_BYTES, check_size, reading
+from jella.io.mtx_check import check_matrix_market
+from jella.io.sparse_parts import as_csr
 from jella.io.stored import giving_arrays
 
 
@@ -51,7 +51,7 @@ def _read_one(file: Path) -> Any:
     from scipy.io import mmread
 
     with reading(file):
-        _check_header(file)
+        check_matrix_market(file)
         loaded = giving_arrays(mmread)(file)
         matrix = as_csr(sparse.coo_array(loaded), file, np.float64)
     samples, terms = _lines(file.with_suffix(".docs")), _lines(file.with_suffix(".terms"))
@@ -67,27 +67,6 @@ def _read_one(file: Path) -> Any:
     check_size(file, COLUMN_BYTES * matrix.shape[0])
     pd = need("pandas", "pandas")
     return pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(matrix.T), index=samples, columns=terms)
-
-
-def _check_header(file: Path) -> None:
-    """Refuse complex numbers, and sizes that the file cannot hold or that need far more memory than it."""
-    content = file.read_bytes()
-    if b"\0" in content:
-        raise damaged(file, "binary data")
-    head, *lines = content.split(b"\n", 1)
-    words = head.decode("ascii").lower().split()
-    if len(words) != 5 or not words[0].endswith("%%matrixmarket") or words[1] != "matrix":
-        raise damaged(file, "no first line %%MatrixMarket matrix ...")
-    if words[3] == "complex":
-        raise DataError(f"expected real numbers in {file.name}, got complex ones; write real and imaginary parts apart")
-    sizes = re.match(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*([\d \t]+)", lines[0] if lines else b"")
-    numbers = [int(word) for word in sizes[1].split()] if sizes else []
-    if len(numbers) != (2 if words[2] == "array" else 3):
-        raise damaged(file, "no line of sizes")
-    stored = math.prod(numbers[:2]) if words[2] == "array" else numbers[2]
-    if stored > (2 if words[4] != "general" else 1) * len(content):
-        raise damaged(file, f"{stored} entries declared in {len(content)} bytes")
-    check_size(file, sparse_bytes(numbers[:2], stored))
 
 
 def _read_classes(folder: Path, options: Options) -> tuple[Any, list[str]]:

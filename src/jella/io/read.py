@@ -6,19 +6,25 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
 
 from jella.io.annotated import read_h5ad, read_h5mu
 from jella.io.columnar import read_feather, read_parquet
-from jella.io.dataset import Dataset, Options, Origin, checked
+from jella.io.dataset import Dataset, Options, Origin, checked, is_sparse_frame
 from jella.io.delimited import read_delimited
 from jella.io.errors import DataError, some
 from jella.io.excel import read_sheets
 from jella.io.guard import check_is_file, reading
+from jella.io.kinds import is_beyond_floats
 from jella.io.matlab import read_mat
 from jella.io.matrix_market import read_matrix_market
 from jella.io.npz import read_npz
 from jella.io.rda import read_rda
 from jella.io.tables import Table, assemble
+from jella.views.containers import is_frame
 
 _TABLE_OPTIONS = ("labels", "id_column", "missing", "non_numeric")
 
@@ -127,7 +133,17 @@ def _finished(dataset: Dataset, source: Origin) -> Dataset:
         if not known.all():
             notes = (*notes, f"{int((~known).sum())} labels are left out: no view has their samples.")
             labels = labels[known]
+    rounded = [name for name, view in dataset.views.items() if is_beyond_floats(_dense_values(view))]
+    if rounded:
+        notes = (*notes, f"Whole numbers above 2**53, of which floating point numbers hold only some: {some(rounded)}.")
     return checked(replace(dataset, labels=labels, notes=notes, source=source))
+
+
+def _dense_values(view: Any) -> Any:
+    """The values of an array or table; those that are stored of a sparse array, none of a sparse table."""
+    if is_frame(view):
+        return np.empty(0) if is_sparse_frame(view) else view.to_numpy(np.float64, na_value=np.nan)
+    return view.data if sparse.issparse(view) else view
 
 
 def _read_file(path: Path, options: Options) -> Dataset:
