@@ -70,8 +70,10 @@ class _Version5:
             at += 8 + length
 
     def _unpacked(self, body: memoryview) -> bytes:
-        out = zlib.decompressobj().decompress(body, 0 if self.budget.left is None else self.budget.left + 1)
-        self.budget.need(len(out))
+        left = self.budget.left
+        out = zlib.decompressobj().decompress(body, 0 if left is None else left + 1)
+        if left is not None and len(out) > left:
+            self.budget.need(len(out))
         return out
 
     def _element(self, data: memoryview, at: int) -> tuple[int, int, int, int]:
@@ -156,10 +158,9 @@ class _Version5:
             self._matrix(data[start : start + length], depth + 1)
 
     def _numbers(self, data: memoryview, at: int, shape: list[int], times: int) -> None:
-        self.budget.need(8 * math.prod(shape) * times)
         for _ in range(times):
             values, at = self._values(data, at)
-            self.budget.need(8 * values.size)
+            self.budget.need(8 * max(math.prod(shape), values.size))
 
     def _sparse(self, data: memoryview, at: int, shape: list[int], is_complex: bool) -> None:
         if len(shape) != 2:
