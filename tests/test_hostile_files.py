@@ -361,3 +361,38 @@ def test_what_libraries_raise_is_one_sentence_with_its_cause(tmp_path, monkeypat
     with pytest.raises(DataError, match=r"^expected .*a\.mat .*;[^;]*$") as found:
         read(tmp_path / "a.mat")
     assert found.value.__cause__ is error
+
+
+# options of the command line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--set", "n_neighbors=abc"],
+        ["--set", "max_iter=1e9"],
+        ["--set", "tol=float"],
+        ["--set", "alpha=[1,2]"],
+        ["--set", "callback=5"],
+        ["--set", "init=3"],
+        ["--set", "random_state=abc"],
+        ["--set", "solver=[1]"],
+        ["--set", "warm_start=2"],
+        ["--max-unpacked", "9" * 400],
+    ],
+)
+def test_wrong_values_of_options_are_one_sentence(tmp_path, views, capsys, words):
+    np.savez(tmp_path / "a.npz", **views)
+    assert main(["cluster", str(tmp_path / "a.npz"), "-k", "2", "-o", str(tmp_path / "out"), "--quiet", *words]) == 2
+    assert capsys.readouterr().err.startswith("jella: expected ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["seed = [1]", "info = 3", "samples = []", "samples = 'x'", "seed = 'x'", "a = " + "[" * 5000, "seed = {a=1}"],
+)
+def test_wrong_configuration_files_are_one_sentence(tmp_path, views, capsys, text):
+    np.savez(tmp_path / "a.npz", **views)
+    (tmp_path / "c.toml").write_text(text)
+    assert main(["info", str(tmp_path / "a.npz"), "--config", str(tmp_path / "c.toml")]) == 2
+    assert capsys.readouterr().err.startswith("jella: expected ")

@@ -67,11 +67,11 @@ def _checked(action: argparse.Action, value: Any, path: str) -> Any:
                 f"expected true or false for {action.dest!r} in {path!r}, got {value!r}; write one of them"
             )
         return value
+    many = action.nargs in ("*", "+") or isinstance(action, argparse._AppendAction)
+    if isinstance(value, list | Mapping) and not many:
+        raise ValueError(f"expected one value of {action.dest!r} in {path!r}, got {value!r}; write one value")
     if isinstance(value, Mapping):
         return [f"{name}={one}" for name, one in value.items()]
-    many = action.nargs in ("*", "+") or isinstance(action, argparse._AppendAction)
-    if isinstance(value, list) and not many:
-        raise ValueError(f"expected one value of {action.dest!r} in {path!r}, got a list; write one value")
     values = value if isinstance(value, list) else [value]
     read = [_of_type(action, one, path) for one in values]
     return read if many else read[0]

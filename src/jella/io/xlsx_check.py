@@ -11,11 +11,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 from jella.io.errors import DataError
-from jella.io.guard import OBJECT_BYTES, Budget, damaged
+from jella.io.guard import Budget, damaged
 from jella.io.zip_check import check_archive
 
-#: bytes in memory for a byte of XML: cells of a sheet become Python objects
-_XML_WEIGHT = 5
+#: bytes in memory for a byte of XML and for a cell, which becomes a Python object
+_XML_WEIGHT, _CELL_BYTES = 5, 250
 _MOST_ROWS, _MOST_COLUMNS = 2**20, 2**14
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
@@ -29,7 +29,7 @@ def check_workbook(path: Path) -> None:
         for name, member in sheets:
             with archive.open(member) as file:
                 rows, columns = _extent(file, name, path)
-            budget.need(OBJECT_BYTES * rows * columns)
+            budget.need(_CELL_BYTES * rows * columns)
 
 
 def _sheets(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
