@@ -390,7 +390,6 @@ def test_wrong_values_of_options_are_one_sentence(tmp_path, views, capsys, words
 @pytest.mark.parametrize(
     "text",
     ["seed = [1]", "info = 3", "samples = []", "samples = 'x'", "seed = 'x'", "a = " + "[" * 5000, "seed = {a=1}"],
-    ["seed = [1]", "info = 3", "samples = []", "samples = 'x'", "seed = 'x'", "a = " + "[" * 5000, "seed = {a=1}"],
 )
 def test_wrong_configuration_files_are_one_sentence(tmp_path, views, capsys, text):
     np.savez(tmp_path / "a.npz", **views)

@@ -49,6 +49,8 @@ def _extent(file: Any, name: str, path: Path) -> tuple[int, int]:
     row = column = last_row = last_column = 0
     for event, element in ElementTree.iterparse(file, events=("start", "end")):
         tag = _tag(element)
+        if row > _MOST_ROWS or column > _MOST_COLUMNS:
+            raise damaged(path, f"a cell in row {row}, column {column}")
         if event == "start" and tag == "row":
             row, column = int(element.get("r", row + 1)), 0
         elif event == "end" and tag == "c":
@@ -65,8 +67,6 @@ def _extent(file: Any, name: str, path: Path) -> tuple[int, int]:
         elif event == "end" and tag == "row":
             last_row = max(row, last_row)
             element.clear()
-    if last_row > _MOST_ROWS or last_column > _MOST_COLUMNS:
-        raise damaged(path, f"a cell in row {last_row}, column {last_column}")
     return last_row, last_column
 
 
