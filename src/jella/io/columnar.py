@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,12 @@ def read_feather(path: Path, options: Options) -> Table:
 def load_columnar(path: Path) -> Any:
     """The stored DataFrame, with its index where it has one."""
     pd = need("pandas", "pandas")
-    need("pyarrow", "parquet")
-    reader: Callable[[Path], Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
+    parquet = need("pyarrow.parquet", "parquet")
     try_first(path)
-    return reader(path)
+    if path.suffix.lower() == ".feather":
+        return pd.read_feather(path)
+    with parquet.ParquetFile(path) as file:  # pandas reads it as a dataset, which needs 200 KiB for each column
+        return file.read().to_pandas()
 
 
 def write_columnar(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:

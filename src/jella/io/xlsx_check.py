@@ -28,8 +28,7 @@ def check_workbook(path: Path) -> None:
         budget = Budget(path)
         for name, member in sheets:
             with archive.open(member) as file:
-                rows, columns = _extent(file, name, path)
-            budget.need(_CELL_BYTES * rows * columns)
+                _check_sheet(file, name, budget)
 
 
 def _sheets(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
@@ -44,9 +43,10 @@ def _sheets(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
             yield str(sheet.get("name")), posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
 
 
-def _extent(file: Any, name: str, path: Path) -> tuple[int, int]:
-    """The last row and column of a sheet that hold a cell."""
-    row = column = last_row = last_column = 0
+def _check_sheet(file: Any, name: str, budget: Budget) -> None:
+    """Count the cells up to the last row and column that hold one, and look for formulas without values."""
+    path = budget.path
+    row = column = last_row = last_column = counted = 0
     for event, element in ElementTree.iterparse(file, events=("start", "end")):
         tag = _tag(element)
         if row > _MOST_ROWS or column > _MOST_COLUMNS:
@@ -67,7 +67,8 @@ def _extent(file: Any, name: str, path: Path) -> tuple[int, int]:
         elif event == "end" and tag == "row":
             last_row = max(row, last_row)
             element.clear()
-    return last_row, last_column
+            budget.need(_CELL_BYTES * (last_row * last_column - counted))
+            counted = last_row * last_column
 
 
 def _column(letters: str) -> int:
