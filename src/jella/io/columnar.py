@@ -25,11 +25,11 @@ def read_feather(path: Path, options: Options) -> Table:
 def load_columnar(path: Path) -> Any:
     """The stored DataFrame, with its index where it has one."""
     pd = need("pandas", "pandas")
-    parquet = need("pyarrow.parquet", "parquet")
+    need("pyarrow", "parquet")
     try_first(path)
     if path.suffix.lower() == ".feather":
         return pd.read_feather(path)
-    with parquet.ParquetFile(path) as file:  # pandas reads it as a dataset, which needs 200 KiB for each column
+    with need("pyarrow.parquet", "parquet").ParquetFile(path) as file:  # pandas reads it as a dataset, which needs 200 KiB for each column
         return file.read().to_pandas()
 
 
