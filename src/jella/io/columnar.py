@@ -29,7 +29,8 @@ def load_columnar(path: Path) -> Any:
     try_first(path)
     if path.suffix.lower() == ".feather":
         return pd.read_feather(path)
-    with need("pyarrow.parquet", "parquet").ParquetFile(path) as file:  # pandas reads it as a dataset, which needs 200 KiB for each column
+    # pandas would read it as a dataset, which needs 200 KiB for each column
+    with need("pyarrow.parquet", "parquet").ParquetFile(path) as file:
         return file.read().to_pandas()
 
 
