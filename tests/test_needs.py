@@ -29,7 +29,9 @@ def views(n: int, d: int, kind: str) -> list:
             view[rng.uniform(size=view.shape) < 0.1] = np.nan
     if kind == "views":
         X[0][: n // 5] = np.nan
-    return [sparse.csr_array(np.where(rng.uniform(size=view.shape) < 0.05, view, 0.0)) for view in X] if kind == "sparse" else X
+    if kind != "sparse":
+        return X
+    return [sparse.csr_array(np.where(rng.uniform(size=view.shape) < 0.05, view, 0.0)) for view in X]
 
 
 def allocated(name: str, X: list) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from jella.numerics.words import closest_name
@@ -17,6 +18,9 @@ def apply_config(words: Sequence[str], commands: Mapping[str, argparse.ArgumentP
         return
     values = _read(path)
     tables = {name: values.pop(name) for name in list(values) if name in commands}
+    for name, table in tables.items():
+        if not isinstance(table, Mapping):
+            raise ValueError(f"expected a table [{name}] of options in {path!r}, got {table!r}; write one")
     parser = commands[command]
     known = {action.dest: action for action in parser._actions if action.dest not in ("help", "config")}
     everywhere = {action.dest for other in commands.values() for action in other._actions}
@@ -43,10 +47,12 @@ def _path(words: Sequence[str]) -> str | None:
 def _read(path: str) -> dict[str, Any]:
     import tomllib
 
+    if Path(path).exists() and not Path(path).is_file():
+        raise ValueError(f"expected a TOML file, got {path!r}, which is no file; name another")
     with open(path, "rb") as file:
         try:
             return tomllib.load(file)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ValueError(
                 f"expected a TOML file, got {path!r}, which cannot be read ({error}); correct it"
             ) from None
@@ -64,19 +70,19 @@ def checked_option(action: argparse.Action, value: Any, path: str) -> Any:
                 f"expected true or false for {action.dest!r} in {path!r}, got {value!r}; write one of them"
             )
         return value
+    many = action.nargs in ("*", "+") or isinstance(action, argparse._AppendAction)
+    if isinstance(value, list | Mapping) and not many:
+        raise ValueError(f"expected one value of {action.dest!r} in {path!r}, got {value!r}; write one value")
     if isinstance(value, Mapping):
         return [f"{name}={one}" for name, one in value.items()]
-    many = action.nargs in ("*", "+") or isinstance(action, argparse._AppendAction)
     values = value if isinstance(value, list) else [value]
     read = [_of_type(action, one, path) for one in values]
     return read if many else read[0]
 
 
 def _of_type(action: argparse.Action, value: Any, path: str) -> Any:
-    if action.type is None:
-        return str(value)
     try:
-        found = action.type(str(value))  # type: ignore[operator]
+        found = str(value) if action.type is None else action.type(str(value))  # type: ignore[operator]
     except (ValueError, argparse.ArgumentTypeError) as error:
         raise ValueError(
             f"expected a value of {action.dest!r} in {path!r}, got {value!r} ({error}); correct it"

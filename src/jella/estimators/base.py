@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.needs import Needs, check_needs
+from jella.estimators.parameters import check_parameters
 from jella.graphs.spectral import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.finite import is_finite, overflow_refused, too_large
@@ -174,6 +175,7 @@ class BaseMultiView(BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are wrong for any data; a file is checked in the same way."""
+        check_parameters(self)
         check_on_empty(self.on_empty)
         for name in ("n_clusters", "n_components"):
             if getattr(self, name, None) is not None:

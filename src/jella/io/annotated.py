@@ -11,7 +11,10 @@ from scipy import sparse
 
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
+from jella.io.guard import COLUMN_BYTES, check_size, reading
+from jella.io.sparse_parts import as_csr
 from jella.io.stored import restored, rounding
+from jella.io.trial import try_first
 from jella.views.frames import is_sparse_frame, repeated
 
 
@@ -20,7 +23,7 @@ def read_h5ad(path: Path, options: Options) -> Dataset:
     stored = load_annotated(path)
     labels, notes = _labels([stored.obs], options, path)
     notes += rounding({path.stem: stored.X})
-    return Dataset(path.stem, {path.stem: _view(stored, path.stem)}, labels, notes=notes)
+    return Dataset(path.stem, {path.stem: _view(stored, path.stem, path)}, labels, notes=notes)
 
 
 def read_h5mu(path: Path, options: Options) -> Dataset:
@@ -31,21 +34,16 @@ def read_h5mu(path: Path, options: Options) -> Dataset:
         raise DataError(f"expected modalities in {path.name}, got none; store one per view")
     labels, notes = _labels([stored.obs, *(part.obs for part in parts.values())], options, path)
     notes += rounding({name: part.X for name, part in parts.items()})
-    return Dataset(path.stem, {name: _view(part, name) for name, part in parts.items()}, labels, notes=notes)
+    return Dataset(path.stem, {name: _view(part, name, path) for name, part in parts.items()}, labels, notes=notes)
 
 
 def load_annotated(path: Path) -> Any:
     """The AnnData or MuData object of a file."""
     is_mudata = path.suffix.lower() == ".h5mu"
     reader = need("mudata", "mudata").read_h5mu if is_mudata else need("anndata", "mudata").read_h5ad
-    try:
-        with warnings.catch_warnings():  # warnings about names that it makes unique, and about its own future
-            warnings.simplefilter("ignore")
-            return reader(path)
-    except Exception as error:  # HDF5 and both packages raise many kinds of errors
-        raise DataError(
-            f"expected annotated matrices in {path.name}, got a damaged or truncated file ({error}); fetch it again"
-        ) from error
+    try_first(path)
+    with reading(path):
+        return reader(path)
 
 
 def write_annotated(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
@@ -97,16 +95,19 @@ def _rows(stored: Any, view: Any, names: Any) -> Any:
     return new
 
 
-def _view(stored: Any, name: str) -> Any:
+def _view(stored: Any, name: str, path: Path) -> Any:
     pd = need("pandas", "pandas")
     if stored.X is None:
         raise DataError(f"expected a matrix X in {name!r}, got none; store the values there")
     if not stored.obs_names.is_unique:
         raise DataError(f"expected each sample once in {name!r}, got {repeated(stored.obs_names)}; keep one of each")
+    if stored.X.dtype.kind not in "biuf":
+        raise DataError(f"expected real numbers in X of {name!r}, got {stored.X.dtype}; store numbers there")
     dtype = np.float32 if stored.X.dtype == np.float32 else np.float64
     names: dict[str, Any] = {"index": pd.Index(stored.obs_names), "columns": pd.Index(stored.var_names)}
     if sparse.issparse(stored.X):
-        return pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(stored.X, dtype=dtype), **names)
+        check_size(path, COLUMN_BYTES * stored.n_vars)
+        return pd.DataFrame.sparse.from_spmatrix(as_csr(stored.X, path, dtype), **names)
     return pd.DataFrame(np.asarray(stored.X, dtype=dtype), **names)
 
 

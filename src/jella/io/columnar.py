@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from jella.io.dataset import Options
-from jella.io.errors import DataError, need
+from jella.io.errors import need
 from jella.io.put_back import merged
 from jella.io.tables import Table, find_ids
+from jella.io.trial import try_first
 from jella.views.exact import DOUBLE_BITS
 
 
@@ -28,13 +29,13 @@ def load_columnar(path: Path) -> Any:
     """The stored DataFrame, with its index where it has one."""
     pd = need("pandas", "pandas")
     need("pyarrow", "parquet")
-    reader: Callable[..., Any] = pd.read_parquet if path.suffix.lower() == ".parquet" else pd.read_feather
-    try:
-        return _with_all_digits(reader(path), partial(reader, path, dtype_backend="numpy_nullable"))
-    except (OSError, ValueError) as error:  # the kinds of errors that pyarrow raises
-        raise DataError(
-            f"expected a table in {path.name}, got bytes that are damaged or cut short; fetch it again"
-        ) from error
+    try_first(path)
+    if path.suffix.lower() == ".feather":
+        return _with_all_digits(pd.read_feather(path), partial(pd.read_feather, path, dtype_backend="numpy_nullable"))
+    # pandas would read it as a dataset, which needs 200 KiB for each column
+    with need("pyarrow.parquet", "parquet").ParquetFile(path) as file:
+        frame = file.read().to_pandas()
+    return _with_all_digits(frame, partial(pd.read_parquet, path, dtype_backend="numpy_nullable"))
 
 
 def _with_all_digits(frame: Any, read_nullable: Callable[..., Any]) -> Any:

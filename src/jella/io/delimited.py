@@ -13,6 +13,7 @@ import numpy as np
 from jella.io.dataset import Options
 from jella.io.errors import DataError, need
 from jella.io.formulas import unguarded
+from jella.io.guard import COLUMN_BYTES, check_size
 from jella.io.tables import Table, is_unnamed
 from jella.views.exact import DOUBLE_BITS
 from jella.views.frames import repeated
@@ -97,6 +98,7 @@ def load_text(path: Path, options: Options) -> TextTable:
     delimiter = _sniff(lines[:_SNIFFED])
     try:
         rows = [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
+        check_size(path, COLUMN_BYTES * max(map(len, rows), default=0))
     except csv.Error as error:
         raise DataError(f"expected a table of short cells in {path.name}, got {error}; check its separators") from None
     header = rows.pop(0) if options.samples == "columns" or _is_header(rows) else None

@@ -9,9 +9,10 @@ import numpy as np
 
 from jella.io.dataset import Options
 from jella.io.delimited import MISSING
-from jella.io.errors import DataError, need
+from jella.io.errors import need
 from jella.io.put_back import Rows, numbers, unchanged
 from jella.io.tables import Table, find_ids
+from jella.io.xlsx_check import check_workbook
 
 
 def read_sheets(path: Path, options: Options) -> list[Table]:
@@ -24,16 +25,10 @@ def load_sheets(path: Path, options: Options) -> dict[str, Any]:
     """The sheets of a workbook, by name."""
     pd = need("pandas", "pandas")
     need("openpyxl", "excel")
-    try:
-        frames = pd.read_excel(
-            path, sheet_name=None, engine="openpyxl", na_values=[*MISSING, *options.missing], keep_default_na=False
-        )
-    except ImportError:  # an openpyxl that is too old for this pandas
-        raise
-    except Exception as error:  # zip, XML and openpyxl each raise their own kinds of errors
-        raise DataError(
-            f"expected a workbook in {path.name}, got bytes that are damaged or cut short; fetch it again"
-        ) from error
+    check_workbook(path)
+    frames = pd.read_excel(
+        path, sheet_name=None, engine="openpyxl", na_values=[*MISSING, *options.missing], keep_default_na=False
+    )
     return {name: frame.set_axis([str(c) for c in frame.columns], axis=1) for name, frame in frames.items()}
 
 

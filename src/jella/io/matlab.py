@@ -11,8 +11,12 @@ from scipy import sparse
 from jella.io import kinds
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
+from jella.io.guard import OBJECT_BYTES, Budget
 from jella.io.layout import Slot, find_layout
+from jella.io.mat_check import check_mat
+from jella.io.sparse_parts import check_indices, checked_sparse, sparse_bytes
 from jella.io.stored import giving_arrays, restored, stored_like
+from jella.io.trial import try_first
 
 
 def read_mat(path: Path, options: Options) -> Dataset:
@@ -49,13 +53,17 @@ def load_variables(path: Path) -> dict[str, Any]:
         return _load_hdf5(path)
     from scipy.io import loadmat
 
-    try:
-        loaded = giving_arrays(loadmat)(path)
-    except Exception as error:  # SciPy raises a dozen kinds of errors, depending on where the bytes are wrong
-        raise DataError(
-            f"expected a MATLAB file, got bytes in {path.name} that are damaged or cut short ({error}); fetch it again"
-        ) from error
-    return {name: value for name, value in loaded.items() if not name.startswith("__")}
+    check_mat(path)
+    loaded = giving_arrays(loadmat)(path)
+    return {name: _checked(value, path) for name, value in loaded.items() if not name.startswith("__")}
+
+
+def _checked(value: Any, path: Path) -> Any:
+    """A variable, after a check of the indices of its sparse matrices."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        for entry in value.ravel():
+            _checked(entry, path)
+    return checked_sparse(value, path) if sparse.issparse(value) else value
 
 
 def _as_stored(variables: dict[str, Any], place: Slot, values: Any) -> Any:
@@ -70,40 +78,54 @@ def _as_stored(variables: dict[str, Any], place: Slot, values: Any) -> Any:
 
 def _load_hdf5(path: Path) -> dict[str, Any]:
     h5py = need("h5py", "mat73")
-    try:
-        with h5py.File(path, "r") as file:
-            loaded = {name: _variable(item, file) for name, item in file.items() if not name.startswith("#")}
-    except (OSError, KeyError, RuntimeError) as error:
-        raise DataError(
-            f"expected a MATLAB 7.3 file, got bytes in {path.name} that are damaged or cut short; fetch it again"
-        ) from error
+    try_first(path)
+    with h5py.File(path, "r") as file:
+        reader = _Hdf5(file, path)
+        loaded = {name: reader.variable(item) for name, item in file.items() if not name.startswith("#")}
     return {name: value for name, value in loaded.items() if value is not None}
 
 
-def _variable(item: Any, file: Any) -> Any:
-    """A dataset or group of an HDF5 file as loadmat would return it: HDF5 stores the axes in reverse order."""
-    if "MATLAB_sparse" in item.attrs:
-        return _sparse(item)
-    if not hasattr(item, "dtype"):
-        return None  # a struct: not a view
-    if "MATLAB_empty" in item.attrs:
-        return np.empty((0, 0))
-    kind = item.attrs.get("MATLAB_class", b"double")
-    values = np.asarray(item[()]).T
-    if kind == b"cell":
-        cells = np.empty(values.shape, dtype=object)
+class _Hdf5:
+    """Variables of an HDF5 file as loadmat would return them: HDF5 stores the axes in reverse order."""
+
+    def __init__(self, file: Any, path: Path) -> None:
+        self.file, self.path = file, path
+        self.budget = Budget(path)  # cells refer to others, any number of times
+
+    def variable(self, item: Any, depth: int = 0) -> Any:
+        """The values of a dataset or group."""
+        if "MATLAB_sparse" in item.attrs:
+            return self._sparse(item)
+        if not hasattr(item, "shape"):
+            return None  # a struct: not a view
+        if "MATLAB_empty" in item.attrs:
+            return np.empty((0, 0))
+        self.budget.need(OBJECT_BYTES + 8 * item.size)
+        kind = item.attrs.get("MATLAB_class", b"double")
+        values = np.asarray(item[()]).T
+        if kind == b"cell":
+            return self._cells(values, depth)
+        if kind == b"char":
+            return np.array(["".join(map(chr, row)) for row in values])
+        return values
+
+    def _cells(self, references: np.ndarray, depth: int) -> np.ndarray:
+        if depth > 50:
+            raise DataError(
+                f"expected at most 50 cells in one another in {self.path.name}, got more; store one matrix per view"
+            )
+        cells = np.empty(references.shape, dtype=object)
         cells.ravel()[:] = [None] * cells.size
-        for place, reference in np.ndenumerate(values):
-            cells[place] = _variable(file[reference], file)
+        for place, reference in np.ndenumerate(references):
+            cells[place] = self.variable(self.file[reference], depth + 1)
         return cells
-    if kind == b"char":
-        return np.array(["".join(map(chr, row)) for row in values])
-    return values
 
-
-def _sparse(group: Any) -> sparse.csc_array:
-    starts = np.asarray(group["jc"]).astype(np.int64)
-    shape = (int(group.attrs["MATLAB_sparse"]), starts.size - 1)
-    if "data" not in group:
-        return sparse.csc_array(shape)
-    return sparse.csc_array((np.asarray(group["data"]), np.asarray(group["ir"]).astype(np.int64), starts), shape=shape)
+    def _sparse(self, group: Any) -> sparse.csc_array:
+        starts = np.asarray(group["jc"]).astype(np.int64)
+        shape = (int(group.attrs["MATLAB_sparse"]), starts.size - 1)
+        self.budget.need(sparse_bytes(shape, 0))
+        if "data" not in group:
+            return sparse.csc_array(shape)
+        values, rows = np.asarray(group["data"]), np.asarray(group["ir"]).astype(np.int64)
+        check_indices(starts, rows, len(values), (shape[1], shape[0]), self.path)
+        return sparse.csc_array((values, rows, starts), shape=shape)

@@ -12,13 +12,16 @@ from scipy import sparse
 
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
+from jella.io.guard import COLUMN_BYTES, check_size, reading
+from jella.io.mtx_check import check_matrix_market
+from jella.io.sparse_parts import as_csr
 from jella.io.stored import giving_arrays
 from jella.views.frames import repeated
 
 
 def read_matrix_market(path: Path, options: Options) -> Dataset:
     """The data set of a folder, or of one file: sparse views, aligned by the names of their samples."""
-    files = sorted(path.glob("*.mtx")) if path.is_dir() else [path]
+    files = sorted(file for file in path.glob("*.mtx") if file.is_file()) if path.is_dir() else [path]
     folder = path if path.is_dir() else path.parent
     names = _view_names(files)
     views = {name: _read_one(file) for name, file in zip(names, files, strict=True)}
@@ -48,12 +51,10 @@ def _read_one(file: Path) -> Any:
     """A sparse DataFrame if the samples have names; otherwise a CSR array, samples as rows."""
     from scipy.io import mmread
 
-    try:
-        matrix = sparse.csr_array(giving_arrays(mmread)(file), dtype=np.float64)
-    except Exception as error:  # SciPy's parser raises many kinds of errors
-        raise DataError(
-            f"expected a Matrix Market file, got {file.name}, which is damaged or cut short ({error}); fetch it again"
-        ) from error
+    with reading(file):
+        check_matrix_market(file)
+        loaded = giving_arrays(mmread)(file)
+        matrix = as_csr(sparse.coo_array(loaded), file, np.float64)
     samples, terms = _lines(file.with_suffix(".docs")), _lines(file.with_suffix(".terms"))
     if samples is None:
         return matrix
@@ -62,6 +63,7 @@ def _read_one(file: Path) -> Any:
             f"expected one column per line of {file.stem}.docs and one row per line of {file.stem}.terms, got shape "
             f"{matrix.shape} in {file.name} for {len(samples)} samples; the files do not belong together"
         )
+    check_size(file, COLUMN_BYTES * matrix.shape[0])
     pd = need("pandas", "pandas")
     index = pd.Index(samples)
     if index.has_duplicates:
@@ -98,6 +100,6 @@ def _class_pairs(file: Path) -> list[tuple[str, str]]:
 
 
 def _lines(file: Path) -> list[str] | None:
-    if not file.exists():
+    if not file.is_file():
         return None
     return [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
-import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from scipy import sparse
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
 from jella.io.file_names import name_of
+from jella.io.guard import Budget, damaged
 from jella.io.layout import find_layout
+from jella.io.sparse_parts import as_csr
 from jella.io.stored import restored
+from jella.io.zip_check import check_archive
 from jella.saving.archive import write_member
 from jella.views.containers import is_frame
 from jella.views.frames import is_sparse_frame
@@ -65,20 +69,31 @@ def save_arrays(arrays: dict[str, Any], path: Path) -> None:
 
 
 def _load(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            if {"indices", "indptr", "format", "shape"} <= set(file.files):
-                return {path.stem: sparse.csr_array(sparse.load_npz(path))}
-            return {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
-        if "Object arrays" in str(error):
-            raise DataError(
-                f"expected plain arrays in {path.name}, got pickled objects, which could run code when opened; "
-                "store one numeric array per view"
-            ) from None
-        raise DataError(
-            f"expected a NumPy archive, got bytes in {path.name} that are damaged or cut short; fetch it again"
-        ) from error
+    names = check_archive(path)
+    _check_arrays(path, names)
+    if {"indices.npy", "indptr.npy", "format.npy", "shape.npy"} <= set(names):
+        return {path.stem: as_csr(sparse.load_npz(path), path)}
+    with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+        return {name: np.asarray(file[name]) for name in file.files}
+
+
+def _check_arrays(path: Path, names: Sequence[str]) -> None:
+    """Refuse arrays of Python objects, and arrays whose header declares more than there is."""
+    budget = Budget(path)
+    with zipfile.ZipFile(path) as archive:
+        for name in names:
+            with archive.open(name) as member:
+                version = np.lib.format.read_magic(member)
+                header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+                shape, _, dtype = header[version](member)
+            if dtype.hasobject:
+                raise DataError(
+                    f"expected plain arrays in {path.name}, got pickled objects, which could run code when opened; "
+                    "store one numeric array per view"
+                )
+            if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize > archive.getinfo(name).file_size:
+                raise damaged(path, f"an array of the shape {shape[:4]} in {archive.getinfo(name).file_size} bytes")
+            budget.need(math.prod(shape) * max(dtype.itemsize, 8))
 
 
 def _sample_names(variables: dict[str, Any], n: int) -> str | None:

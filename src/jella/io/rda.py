@@ -11,6 +11,7 @@ import numpy as np
 
 from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need
+from jella.io.rda_check import checked_sequences, unpacked
 from jella.io.tables import Table, assemble
 
 
@@ -37,12 +38,12 @@ def read_rda(path: Path, options: Options) -> Dataset:
 
 def _load(path: Path) -> Any:
     rdata = need("rdata", "r")
-    try:
-        return rdata.read_rds(path) if path.suffix.lower() == ".rds" else rdata.read_rda(path)
-    except Exception as error:  # the parser raises many kinds of errors
-        raise DataError(
-            f"expected an R data file, got bytes in {path.name} that are damaged or cut short; fetch it again"
-        ) from error
+    parsed = rdata.parser.parse_data(
+        unpacked(path),
+        altrep_constructor_dict=checked_sequences(rdata.parser.DEFAULT_ALTREP_MAP, path),
+        extension=path.suffix.lower() if path.suffix.lower() == ".rds" else ".rda",
+    )
+    return rdata.conversion.convert(parsed)
 
 
 def _frames(part: Mapping[str, Any], over: bool = False) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from jella.io.delimited import read_delimited
 from jella.io.errors import DataError, some
 from jella.io.excel import read_sheets
 from jella.io.file_names import name_of
+from jella.io.guard import check_is_file, reading
 from jella.io.matching import matched
 from jella.io.matlab import read_mat
 from jella.io.matrix_market import read_matrix_market
@@ -121,12 +122,15 @@ def read(
     check_choice("zero_rows", zero_rows, ZERO_ROWS)
     if isinstance(path, str | os.PathLike):
         where = Path(path)
-        if not where.exists():
-            raise DataError(f"expected a file or folder, got {str(where)!r}, which does not exist; check the path")
-        dataset = _read_folder(where, options) if where.is_dir() else _read_file(where, options)
-        return _finished(dataset, Origin(where, options))
+        check_is_file(where)
+        with reading(where):
+            dataset = _read_folder(where, options) if where.is_dir() else _read_file(where, options)
+            return _finished(dataset, Origin(where, options))
     files = tuple(Path(file) for file in path)
-    return _finished(_read_tables(files, options, "tables"), Origin(files, options))
+    if not files:
+        raise DataError("expected the paths of tables, got an empty list; pass at least one")
+    with reading(files[0]):
+        return _finished(_read_tables(files, options, "tables"), Origin(files, options))
 
 
 def _finished(dataset: Dataset, source: Origin) -> Dataset:
@@ -187,15 +191,16 @@ def _read_tables(files: Sequence[Path], options: Options, name: str) -> Dataset:
     for file in files:
         if file.suffix.lower() not in TABLES:
             raise DataError(f"expected tables ({', '.join(TABLES)}), got {file.name!r}; pass this file on its own")
-        if not file.exists() or file.stat().st_size == 0:
-            raise DataError(f"expected a table, got {file.name!r}, which does not exist or is empty; check the path")
-    if not files or len({file.stem for file in files}) < len(files):
+        if not file.is_file() or file.stat().st_size == 0:
+            raise DataError(f"expected a table, got {file.name!r}, which is no file or is empty; check the path")
+    if len({file.stem for file in files}) < len(files):
         raise DataError(f"expected tables of different names, got {[file.name for file in files]}; rename them")
-    tables = [_named_table(TABLES[file.suffix.lower()](file, options), file) for file in files]
-    return assemble(name, tables, options)
+    return assemble(name, [_read_table(file, options) for file in files], options)
 
 
-def _named_table(table: Table, file: Path) -> Table:
+def _read_table(file: Path, options: Options) -> Table:
+    with reading(file):
+        table = TABLES[file.suffix.lower()](file, options)
     return replace(table, name=name_of(file.stem, file.parent))
 
 
@@ -203,4 +208,4 @@ def _check_options(options: Options, known: tuple[str, ...], kind: str) -> None:
     """Refuse an option that would be ignored."""
     for field in fields(options):
         if field.name not in known and getattr(options, field.name) != field.default:
-            raise ValueError(f"expected only {', '.join(known)} for {kind}, got {field.name}; leave it out")
+            raise DataError(f"expected only {', '.join(known)} for {kind}, got {field.name}; leave it out")

@@ -99,7 +99,7 @@ def as_bytes(size: int | str | None) -> int | None:
     if size is None or size == "none":
         return None
     if isinstance(size, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]?)(?:i?b)?\s*", size, re.IGNORECASE)
+        found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d*)?)\s*([kmgt]?)(?:i?b)?\s*", size, re.IGNORECASE)
         if found:
             return int(float(found[1]) * _UNITS[found[2].lower()])
     elif size > 0:
