@@ -345,7 +345,7 @@ def test_special_files(tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "nowhere")
     refused(tmp_path / "link.csv", "which does not exist")
     (tmp_path / "folder.csv").mkdir()
-    refused(tmp_path / "folder.csv", "got the files none")
+    refused(tmp_path / "folder.csv", "got nothing; put files there")
     with pytest.raises(DataError, match="which is no file or is empty"):
         read([tmp_path / "pipe.csv", tmp_path / "folder.csv"])
     refused("/dev/zero", "is a pipe, a device or a socket")

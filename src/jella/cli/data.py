@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jella.numerics.limits import set_limits
-
 if TYPE_CHECKING:
     from jella.io import Dataset
 
@@ -55,11 +53,6 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
         default="observed",
         help="whether rows of zeros are values or samples without the view (default observed)",
     )
-    group.add_argument(
-        "--max-unpacked",
-        metavar="SIZE",
-        help="memory that the content of a small file may need, e.g. 4GiB, or none for no limit (default 256MiB)",
-    )
 
 
 def read_data(options: argparse.Namespace) -> Dataset:
@@ -69,8 +62,6 @@ def read_data(options: argparse.Namespace) -> Dataset:
 
     if not options.data:
         raise ValueError("expected a file or folder with the data, got none; name it after the command")
-    if options.max_unpacked is not None:
-        set_limits(unpacked=options.max_unpacked)
     dataset = read(
         options.data if len(options.data) > 1 else options.data[0],
         id_column=options.id_column,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from math import isfinite
+from math import isnan
 from numbers import Integral, Real
 from typing import Any
 
@@ -37,7 +37,7 @@ def _is_start(value: Any) -> bool:
 #: checked here
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("a whole number", _is_whole),
-    "float": ("a finite number", lambda value: isinstance(value, Real) and not _is_bool(value) and isfinite(value)),
+    "float": ("a number", lambda value: isinstance(value, Real) and not _is_bool(value) and not isnan(value)),
     "str": ("a text", lambda value: isinstance(value, str)),
     "bool": ("True or False", _is_bool),
     "callback": ("a function, a list of functions or None", _is_callback),
