@@ -498,6 +498,14 @@ def test_categories_are_no_ids(tmp_path):
         read(tmp_path / "a.csv")
 
 
+def test_rules_are_combined_where_one_alone_does_not_match():
+    rng = np.random.default_rng(0)
+    upper = pd.DataFrame(rng.normal(size=(20, 3)), index=[f"TCGA-{i:04d}-01A" for i in range(20)])
+    lower = pd.DataFrame(rng.normal(size=(20, 3)), index=[f"tcga-{i:04d}" for i in range(20)])
+    with pytest.raises(ValueError, match=r"ids='strip,casefold,prefix:9', which matches 20 of 20 samples"):
+        jella.MVLIV(n_components=1).fit([upper, lower])
+
+
 # containers of other libraries
 
 

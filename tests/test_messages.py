@@ -213,9 +213,7 @@ def test_ids_that_come_twice_are_named_in_every_kind_of_file(tmp_path):
         with pytest.raises(DataError, match="expected one row per sample in 'view', got the sample 'b' more than once"):
             read(tmp_path / f"view.{kind}")
     frame.rename_axis("name").to_csv(tmp_path / "other.csv")
-    with pytest.raises(
-        DataError, match="expected one row per sample in 'other', got the sample 'b' more than once"
-    ):
+    with pytest.raises(DataError, match="expected one row per sample in 'other', got the sample 'b' more than once"):
         read(tmp_path / "other.csv")
 
 

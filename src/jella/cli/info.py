@@ -110,7 +110,7 @@ def _needs_lines(record: dict[str, Any]) -> list[str]:
     for name, why in record["methods"].items():
         if why is None:
             needs = record["needs"][name]
-            rows.append((name, as_size(needs["memory"]), f"up to {as_time(needs['seconds'])}"))
+            rows.append((name, as_size(needs["memory"]), f"up to {as_time(max(needs['seconds'], 1.0))}"))
     room = record["memory_available"]
     left = "" if room is None else f"; {as_size(room)} of memory are available"
     return [*aligned(rows, "<>>"), f"memory besides the data, and time, by estimate{left}"]

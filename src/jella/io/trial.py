@@ -12,13 +12,17 @@ from pathlib import Path
 
 from jella.io.errors import DataError
 from jella.io.guard import check_size, damaged, most_bytes
+from jella.numerics.limits import get_limits
 
-_SECONDS, _BYTES_PER_SECOND = 20, 10_000_000
+_SECONDS, _BYTES_PER_SECOND = 20, 2_000_000
 _SCRIPT = Path(__file__).with_name("trial_reader.py")
 
 
 def try_first(path: Path) -> None:
-    """Refuse a file that another process could not read: damaged, too large, or with parts in other files."""
+    """Refuse a file that another process could not read: damaged, too large, or with parts in other files.
+
+    Without a limit of what files may unpack to, it may take any time.
+    """
     size = path.stat().st_size
     command = [sys.executable, "-P", str(_SCRIPT), str(path), str(most_bytes(path) or 0)]
     environment = {
@@ -33,11 +37,11 @@ def try_first(path: Path) -> None:
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_SECONDS + size / _BYTES_PER_SECOND,
+            timeout=None if get_limits().unpacked is None else _SECONDS + size / _BYTES_PER_SECOND,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise damaged(path, "reading it does not end") from None
+        raise damaged(path, "reading it does not end; --max-unpacked none waits for it") from None
     word, _, detail = done.stdout.decode(errors="replace").strip().partition(" ")
     if word == "needs":
         check_size(path, float(detail))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from jella.views.ids import IdRule, as_id
@@ -43,7 +44,7 @@ def find_difference(indices: Sequence[Any], pair: tuple[int, int], numbered: Seq
     """
     ids = [[as_id(one) for one in index] for index in indices]
     best = Difference(_no_rule([indices[v] for v in pair], numbered[pair[0]] != numbered[pair[1]]))
-    for number, (rule, words) in enumerate(_candidates(ids, pair)):
+    for number, (rule, words) in enumerate(chain(_candidates(ids, pair), _after_case(ids, pair))):
         if number > 4 and sum(map(len, ids)) > MANY:
             break
         matched, total, in_pair = _count(ids, rule, pair)
@@ -77,8 +78,15 @@ def _candidates(ids: Sequence[Sequence[str]], pair: tuple[int, int]) -> Iterator
             escaped = re.escape(mark)
             yield f"re:^[^{escaped}]+", f"what follows the first {mark!r}"
             yield f"re:[^{escaped}]+$", f"what precedes the last {mark!r}"
-    yield "strip,casefold,zeros", "spaces, case, and zeros in front of numbers"
     yield "digits", "the text around their numbers"
+
+
+def _after_case(ids: Sequence[Sequence[str]], pair: tuple[int, int]) -> Iterator[tuple[str, str]]:
+    """The same rules after spaces and case are removed."""
+    plain = [IdRule.of("strip,casefold").match(table) for table in ids]
+    for rule, words in _candidates(plain, pair):
+        if rule.startswith(("prefix", "re:", "zeros")):
+            yield f"strip,casefold,{rule}", f"spaces or case, and {words}"
 
 
 def _widths(ids: Sequence[Sequence[str]]) -> list[int]:
