@@ -444,7 +444,7 @@ def test_tables_with_samples_in_columns_come_back_so(tmp_path, kind):
 
 
 def test_r_matrices_with_samples_in_columns(tmp_path, monkeypatch):
-    rdata, xarray = pytest.importorskip("rdata"), pytest.importorskip("xarray")
+    xarray = pytest.importorskip("xarray")
     views = pair(BASE[:26], BASE[:26])
     content = {
         name: xarray.DataArray(
@@ -454,7 +454,7 @@ def test_r_matrices_with_samples_in_columns(tmp_path, monkeypatch):
     }
     kinds = np.array(list("abcd"))[np.arange(26) % 4]
     (tmp_path / "x.rda").write_bytes(b"an R file")
-    monkeypatch.setattr(rdata, "read_rda", lambda path: {"all": content | {"kind": kinds}})
+    monkeypatch.setattr("jella.io.rda._load", lambda path: {"all": content | {"kind": kinds}})
     data = read(tmp_path / "x.rda", samples="columns")
     assert all(data.views[name].equals(views[name]) for name in views)
     assert list(data.labels) == list(kinds)
