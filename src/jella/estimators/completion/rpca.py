@@ -165,7 +165,7 @@ class RPCA(BaseCompletion):
         self,
         alpha: float | None = None,
         *,
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         max_iter: int = 1000,
         tol: float = 1e-7,

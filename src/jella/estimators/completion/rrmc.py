@@ -148,7 +148,7 @@ class RRMC(BaseCompletion):
         self,
         n_components: int | None = None,
         *,
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         max_iter: int = 1000,
         tol: float = 1e-6,

@@ -115,7 +115,7 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
         n_components: int | None = None,
         alpha: float = 0.01,
         beta: float = 0.001,
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         init: Any = "nmf",
         n_init: int = 10,

@@ -107,7 +107,7 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
         n_clusters: int | None = None,
         *,
         n_neighbors: int = 15,
-        scale: str = "sample",
+        scale: Any = "sample",
         n_init: int = 10,
         max_iter: int = 100,
         tol: float = 1e-4,

@@ -125,7 +125,7 @@ class DAIMC(BaseJELLA):
         n_components: int | None = None,
         alpha: float = 1.0,
         beta: float = 1.0,
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         solver: Any = "basic",
         init: Any = "svd",

@@ -115,7 +115,7 @@ class JELLA(BaseJELLA):
         loss: str | Loss = "squared",
         basis: Sequence[str | Term] = (),
         embedding: Sequence[str | Term] = (),
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         solver: Any = "basic",
         init: Any = "svd",

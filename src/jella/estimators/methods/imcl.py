@@ -124,7 +124,7 @@ class IMCL(BaseJELLA):
         alpha: float = 0.01,
         beta: float = 0.1,
         gamma: float = 0.01,
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         solver: Any = "basic",
         init: Any = "svd",

@@ -123,7 +123,7 @@ class IMG(BaseClusterer):
         alpha: float = 0.01,
         beta: float = 1.0,
         gamma: float = 100.0,
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         solver: Any = "basic",
         init: Any = "svd",

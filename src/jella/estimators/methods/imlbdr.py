@@ -146,7 +146,7 @@ class IMLBDR(BaseClusterer):
         gamma: float | None = None,
         basis: str = "free",
         labels_from: str = "embedding",
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         solver: Any = "sor",
         init: Any = "svd",

@@ -119,7 +119,7 @@ class IRMKMC(BaseClusterer):
         n_clusters: int | None = None,
         *,
         gamma: float = 5.0,
-        scale: str = "sample",
+        scale: Any = "sample",
         init: Any = "svd",
         n_init: int = 10,
         max_iter: int = 100,

@@ -113,7 +113,7 @@ class MVLIV(BaseClusterer):
         n_clusters: int | None = None,
         *,
         n_components: int | None = None,
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         solver: Any = "sor",
         init: Any = "svd",

@@ -121,7 +121,7 @@ class PVC(BaseJELLA):
         *,
         n_components: int | None = None,
         alpha: float = 0.01,
-        scale: str = "sample",
+        scale: Any = "sample",
         view_weights: Any = None,
         solver: Any = "basic",
         init: Any = "svd",
