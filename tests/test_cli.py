@@ -520,3 +520,13 @@ def test_data_are_read_once(capsys, tables, results, readings, tmp_path, words, 
     place |= {"OUT": [tmp_path / "out"], "FILE": [tmp_path / "report.html"]}
     assert run(capsys, *(part for word in words.split() for part in place.get(word, [word])))[0] == 0
     assert readings == {"files": 1, "views": views}
+
+
+@pytest.mark.parametrize("values", [np.full((12, 2), 7.0), np.array([[1e307, 2e307], [3e307, 4e307]] * 6)])
+def test_an_error_that_cannot_be_estimated_is_left_out(tmp_path, capfd, values):
+    np.savez(tmp_path / "a.npz", left=np.where(np.arange(12)[:, None] == 3, np.nan, values), right=values[:, ::-1])
+    assert main(["complete", str(tmp_path / "a.npz"), "--method", "mvliv", "-o", str(tmp_path / "out")]) == 0
+    told = capfd.readouterr()
+    assert "no estimate of the error: expected" in told.out
+    assert "Warning" not in told.err
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["parts"] == {"error": "left out"}

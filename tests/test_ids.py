@@ -549,3 +549,9 @@ def test_zero_rows_of_other_containers_become_missing(kind):
     made = jella.align([a, b], zero_rows="missing")
     assert type(made[0]) is type(a)
     assert read_views(made)[0].presence().tolist() == [False] * 5 + [True] * 15
+
+
+def test_a_blank_id_is_no_id(tmp_path):
+    (tmp_path / "a.csv").write_text('sample,x,y\n"  ",1,2\nb,3,4\nc,5,6\n')
+    with pytest.raises(DataError, match="expected an id for each sample of 'a', got none in row 0"):
+        read(tmp_path / "a.csv")

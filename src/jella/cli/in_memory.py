@@ -16,7 +16,7 @@ from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.output import sample_column, write_embedding, write_table
 from jella.cli.place import Out
 from jella.cli.reporting import report_on
-from jella.cli.words import say
+from jella.cli.words import one_sentence, say
 from jella.numerics.optional import need
 
 if TYPE_CHECKING:
@@ -112,7 +112,11 @@ class FittedInMemory(Fitted):
         if self.is_interrupted:
             return {}
         say(self.options, "estimating the error by a second fit on hidden values")
-        ours, means = errors_against_mean(self.model, self._where_fitted())
+        try:
+            ours, means = errors_against_mean(self.model, self._where_fitted())
+        except ValueError as error:  # too few values to hide, or none that vary
+            self.left_out.append(f"no estimate of the error: {one_sentence(error)}")
+            return {}
         if ours is None or means is None:
             return {}
         return {"error": ours[0], "mean_error": means[0], "error_by_view": ours[1], "mean_error_by_view": means[1]}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jella.io.errors import DataError
-from jella.io.guard import Budget, check_size, damaged, most_bytes
+from jella.io.guard import Budget, check_size, damaged
 
 #: how a packed file begins, and what unpacks it
 _PACKED: dict[bytes, Callable[[], Any]] = {
@@ -22,6 +22,7 @@ _PACKED: dict[bytes, Callable[[], Any]] = {
 _MAGIC, _ORDERS = (b"RDX2\n", b"RDX3\n", b"RDB2\n", b"RDB3\n"), {b"X\n": ">", b"B\n": "<"}
 _OBJECT, _TEXT_WEIGHT = 300, 40  # bytes in memory for an object, and for each byte of a file that is text
 _DEEPEST = 900
+_PIECE = 2**24  # bytes that are unpacked at a time
 #: numbers of the kinds of objects
 _SYMBOL, _ENVIRONMENT, _CHAR, _POINTER, _BYTE_CODE, _ALTREP, _NAMESPACE = 1, 4, 9, 22, 21, 238, 249
 _PAIRS, _LISTS, _BUILT_IN, _BARE = {2, 3, 5, 6, 17, 240}, {16, 19, 20}, {7, 8}, {254, 255}
@@ -35,26 +36,32 @@ def unpacked(path: Path) -> bytes:
     data = path.read_bytes()
     for _ in range(3):  # a packed file in a packed file is read too
         start = next((start for start in _PACKED if data.startswith(start)), None)
-        data = data if start is None else _unpacked(data, _PACKED[start], path)
-    body = data[5:] if data.startswith(_MAGIC) else data
-    if body[:2] in _ORDERS:
-        _Walk(body[2:], _ORDERS[body[:2]], path).check()
+        data = data if start is None else bytes(_unpacked(data, _PACKED[start], path))
+    body = memoryview(data)[5:] if data.startswith(_MAGIC) else memoryview(data)
+    order = _ORDERS.get(bytes(body[:2]))
+    if order is not None:
+        _Walk(body[2:], order, path).check()
     else:
         check_size(path, _TEXT_WEIGHT * len(data))
     return data
 
 
-def _unpacked(data: bytes, make: Callable[[], Any], path: Path) -> bytes:
-    """Unpack all streams that follow one another."""
-    most, parts, budget = most_bytes(path), [], Budget(path)
+def _unpacked(data: bytes, make: Callable[[], Any], path: Path) -> bytearray:
+    """Unpack all streams that follow one another, piece by piece, so that too much is noticed before it is there."""
+    out, budget = bytearray(), Budget(path)
     while data:
         stream = make()
-        parts.append(stream.decompress(data) if most is None else stream.decompress(data, most + 1))
-        budget.need(len(parts[-1]))
+        while not stream.eof:
+            piece = stream.decompress(data, _PIECE)
+            data = getattr(stream, "unconsumed_tail", b"")  # zlib returns what it did not take, the others keep it
+            if not piece and not data and getattr(stream, "needs_input", True):
+                break
+            budget.need(len(piece))
+            out += piece
         if not stream.eof:
             raise damaged(path, "packed bytes that are cut short")
         data = stream.unused_data.lstrip(b"\0")
-    return b"".join(parts)
+    return out
 
 
 def checked_sequences(constructors: Any, path: Path) -> dict[bytes, Any]:
@@ -77,7 +84,7 @@ def checked_sequences(constructors: Any, path: Path) -> dict[bytes, Any]:
 class _Walk:
     """A walk over the objects of a binary file, which builds none of them."""
 
-    def __init__(self, data: bytes, order: str, path: Path) -> None:
+    def __init__(self, data: memoryview, order: str, path: Path) -> None:
         self.data, self.path = data, path
         self.at, self.budget = 0, Budget(path)
         self.number = struct.Struct(f"{order}i")

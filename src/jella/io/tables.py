@@ -129,8 +129,9 @@ def _are_names(column: Any, options: Options) -> bool:
 
 def _checked_ids(ids: Any, name: str) -> Any:
     pd = need("pandas", "pandas")
-    if pd.isna(ids).any():
-        row = int(np.flatnonzero(pd.isna(ids))[0])
+    blank = np.array([bool(lacks) or not str(one).strip() for lacks, one in zip(pd.isna(ids), ids, strict=True)])
+    if blank.any():
+        row = int(np.flatnonzero(blank)[0])
         raise DataError(f"expected an id for each sample of {name!r}, got none in row {row}; name this sample")
     index = pd.Index([str(i) for i in ids])
     if index.has_duplicates:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from jella.model_selection.held_out import Errors, HeldOut, Trials
 from jella.numerics.arrays import to_numpy
+from jella.numerics.finite import overflow_refused, too_large
 from jella.solve.start import feature_means
 from jella.views import View, read_views
 from jella.views.zero_rows import ZeroRowsWarning
@@ -30,16 +31,20 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
     ours, means : (float, dict of name -> float)
         In standard deviations of a feature, as in `HeldOut.score`.
     """
-    trials = Trials.draw(HeldOut(random_state=getattr(model, "random_state", 0)), X, observed)
-    holed = trials.holed(0)
     if interrupted(model):
         return None, None
-    with warnings.catch_warnings():
+    what = "the error on hidden values"
+    with overflow_refused(what), warnings.catch_warnings():
         warnings.simplefilter("ignore", ZeroRowsWarning)  # the first fit has said it
+        trials = Trials.draw(HeldOut(random_state=getattr(model, "random_state", 0)), X, observed)
+        holed = trials.holed(0)
         trial = without_choice(model).fit(holed)
-    if interrupted(trial):
-        return None, None
-    return trials.errors(trial.complete(holed), 0), mean_errors(trials, holed, 0)
+        if interrupted(trial):
+            return None, None
+        ours, means = trials.errors(trial.complete(holed), 0), mean_errors(trials, holed, 0)
+    if not np.isfinite([ours[0], means[0]]).all():
+        raise too_large(what)
+    return ours, means
 
 
 def mean_errors(trials: Trials, holed: Any, number: int) -> Errors:
