@@ -396,3 +396,13 @@ def test_wrong_configuration_files_are_one_sentence(tmp_path, views, capsys, tex
     (tmp_path / "c.toml").write_text(text)
     assert main(["info", str(tmp_path / "a.npz"), "--config", str(tmp_path / "c.toml")]) == 2
     assert capsys.readouterr().err.startswith("jella: expected ")
+
+
+def test_control_characters_of_libraries_are_shown_as_text(tmp_path, monkeypatch):
+    def fail(path):
+        raise OSError("type \x0e\x1b[31m")
+
+    monkeypatch.setattr("jella.io.matlab.load_variables", fail)
+    (tmp_path / "a.mat").write_bytes(b"x")
+    with pytest.raises(DataError, match=r"type \\x0e\\x1b\[31m"):
+        read(tmp_path / "a.mat")

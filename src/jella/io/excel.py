@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,9 @@ def load_sheets(path: Path, options: Options) -> dict[str, Any]:
 def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
     """Write the workbook of the source, with its formats, and the values of the views in their sheets."""
     frames = load_sheets(source, options)
-    book = need("openpyxl", "excel").load_workbook(source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what is in the source, such as long names of sheets
+        book = need("openpyxl", "excel").load_workbook(source)
     for name, view in views.items():
         _put(book[name], find_ids(Table(name, frames[name]), options), view)
     for sheet in book.worksheets:

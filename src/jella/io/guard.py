@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jella.io.errors import DataError
 from jella.numerics.limits import USUAL_RATIO, check_unpacked, get_limits
+from jella.numerics.words import printable
 
 #: what tables need in memory besides their values: bytes of a column, and of a Python object
 COLUMN_BYTES, OBJECT_BYTES = 2_000, 100
@@ -37,7 +38,7 @@ def reading(path: Path) -> Iterator[None]:
 
 def damaged(path: Path, why: str) -> DataError:
     """The error for bytes that are not what the suffix of the file says."""
-    words = " ".join(why.split())
+    words = printable(" ".join(why.split()))
     short = words if len(words) <= 160 else f"{words[:160]} ..."
     return DataError(
         f"expected data in the format {path.suffix.lower() or 'of a folder'}, got bytes in {path.name} that are "

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from jella.numerics.limits import check_unpacked
+from jella.numerics.words import printable
 from jella.saving.digest import UNSEALED, check_seal, seal
 from jella.saving.tree import ARRAY_KINDS
 
@@ -135,7 +136,7 @@ def _check_header(stream: Any, info: ZipInfo, dtype: str, shape: list[int]) -> N
 
 def _short(error: Exception) -> str:
     """The text of an error in one line; a file may hold long texts."""
-    words = " ".join(str(error).split())
+    words = printable(" ".join(str(error).split()))
     return words if len(words) <= LONGEST else words[:LONGEST] + " ..."
 
 
