@@ -466,3 +466,21 @@ def test_too_little_memory_is_wrong_input(capsys, data, tmp_path, monkeypatch):
     code, _, err = fit(capsys, data, tmp_path / "out")
     assert (code, "got less (Unable to allocate 8 TiB)" in err) == (2, True)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_that_cannot_be_printed_is_one_sentence(word):
+    with open("/dev/full", "w") as full:
+        run = subprocess.run([sys.executable, "-m", "jella", word], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 2
+    assert run.stderr == "jella: cannot use 'standard output': no space left on device\n"
+
+
+def test_a_link_or_an_empty_name_is_no_file_to_write(tmp_path, capsys):
+    np.savez(tmp_path / "a.npz", left=np.eye(12, 3), right=np.eye(12, 2))
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for place in ("", str(tmp_path / "link")):
+        assert main(["compare", str(tmp_path / "a.npz"), "--methods", "mvliv", "-o", place, "--overwrite"]) == 2
+        assert "expected a file to write" in capsys.readouterr().err
+    assert (tmp_path / "link").is_symlink()

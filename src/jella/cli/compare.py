@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     from jella.views.align import check_overlap
     from jella.views.read import split
 
-    file = file_to_write(options.output, options) if options.output else None
+    file = None if options.output is None else file_to_write(options.output, options)
     dataset = read_data(options)
     check_overlap(*split(dataset.views))
     chosen = list(methods().values()) if options.methods == ["all"] else [find_method(name) for name in options.methods]

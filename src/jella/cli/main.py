@@ -60,7 +60,11 @@ def _options(words: list[str]) -> argparse.Namespace:
 
     parser, commands = make_parser()
     apply_config(words, commands)
-    options = parser.parse_args(words)
+    try:
+        options = parser.parse_args(words)
+    except SystemExit:  # of argparse, after it printed help, the version or what is wrong
+        _print([])  # so that what is printed leaves the buffer while errors are still handled
+        raise
     options.command_line = "jella " + " ".join(map(shlex.quote, words))
     return options
 

@@ -48,8 +48,10 @@ def inputs_of(options: argparse.Namespace) -> list[str]:
 def file_to_write(given: str, options: argparse.Namespace) -> Path:
     """The path of a single file to write; refused before any work if it must not be replaced."""
     path = Path(given)
-    if not path.name or (path.exists() and not path.is_file()) or not path.parent.is_dir():
-        raise ValueError(f"expected a file in a folder that exists, got {given!r}; name one")
+    taken = path.is_symlink() or (path.exists() and not path.is_file())
+    if not path.name or taken or not path.parent.is_dir():
+        what = "a link or not a file" if taken else "no name in a folder that exists"
+        raise ValueError(f"expected a file to write, got {given!r}, which is {what}; name another")
     if os.path.lexists(path) and not options.overwrite:
         raise ValueError(f"expected a new file, got {given!r}, which exists; pass --overwrite")
     for one in inputs_of(options):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from jella.io.dataset import Options
 from jella.io.delimited import MISSING
 from jella.io.errors import need
+from jella.io.guard import reading
 from jella.io.put_back import Rows, numbers, unchanged
 from jella.io.tables import Table, find_ids
 from jella.io.xlsx_check import check_workbook
@@ -36,8 +36,7 @@ def load_sheets(path: Path, options: Options) -> dict[str, Any]:
 def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
     """Write the workbook of the source, with its formats, and the values of the views in their sheets."""
     frames = load_sheets(source, options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about what is in the source, such as long names of sheets
+    with reading(source):  # with its formats, which reading the values did not need
         book = need("openpyxl", "excel").load_workbook(source)
     for name, view in views.items():
         _put(book[name], find_ids(Table(name, frames[name]), options), view)

@@ -102,4 +102,7 @@ def _class_pairs(file: Path) -> list[tuple[str, str]]:
 def _lines(file: Path) -> list[str] | None:
     if not file.is_file():
         return None
-    return [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    text = file.read_text(encoding="utf-8")
+    if "\0" in text:
+        raise DataError(f"expected names of samples or features in {file.name}, got binary data; fetch it again")
+    return [line.strip() for line in text.splitlines() if line.strip()]
