@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,8 @@ def modalities(path: Path) -> None:
     import anndata
     import mudata
 
-    mudata.set_options(pull_on_update=False)
+    with suppress(AttributeError):  # later versions never pull
+        mudata.set_options(pull_on_update=False)
     mudata.MuData({name: anndata.AnnData(f.fillna(0.0)) for name, f in frames().items()}).write_h5mu(path)
 
 
