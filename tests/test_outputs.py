@@ -484,3 +484,35 @@ def test_a_link_or_an_empty_name_is_no_file_to_write(tmp_path, capsys):
         assert main(["compare", str(tmp_path / "a.npz"), "--methods", "mvliv", "-o", place, "--overwrite"]) == 2
         assert "expected a file to write" in capsys.readouterr().err
     assert (tmp_path / "link").is_symlink()
+
+
+def test_inputs_behind_links_in_a_folder_are_inputs(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), index=[f"s{i}" for i in range(20)])
+    frame.to_csv("real.csv")
+    os.mkdir("in")
+    os.symlink("../real.csv", "in/a.csv")
+    frame.to_csv("in/b.csv")
+    before = Path("real.csv").read_bytes()
+    assert main(["compare", "in", "--methods", "mvliv", "-o", "real.csv", "--overwrite"]) == 2
+    assert main(["complete", "in", "--method", "mvliv", "-o", "found", "--no-error"]) == 0
+    os.mkdir("again")
+    for name in ("a.csv", "b.csv"):
+        os.symlink(f"../found/completed/{name}", f"again/{name}")
+    assert main(["complete", "again", "--method", "mvliv", "-o", "found", "--overwrite", "--no-error"]) == 2
+    assert "which holds 'again'" in capsys.readouterr().err
+    assert Path("real.csv").read_bytes() == before
+    assert Path("again/a.csv").exists()
+
+
+def test_a_name_that_is_too_long_is_refused_before_the_fit(tmp_path, capsys):
+    np.savez(tmp_path / "a.npz", left=np.eye(12, 3), right=np.eye(12, 2))
+    assert main(["cluster", str(tmp_path / "a.npz"), "-k", "2", "-o", str(tmp_path / ("n" * 250))]) == 2
+    assert "a name of at most 240 bytes, got 250" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", ["-1", "99999999999999999999", "x"])
+def test_a_seed_is_checked_at_once(seed, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["info", "a.npz", "--seed", seed])
+    assert "expected a whole number from 0" in capsys.readouterr().err

@@ -258,3 +258,32 @@ def test_a_reader_that_has_seen_enough_is_no_error(data):
     closed = f"{info} | true; echo ${{PIPESTATUS[0]}}; {info} >&- 2>&-; echo $?"
     done = subprocess.run(["bash", "-c", closed], capture_output=True, text=True, check=False)
     assert (done.stdout.split(), done.stderr) == (["0", "0"], "")
+
+
+def test_a_signal_that_python_swallows_is_raised_again(tmp_path):
+    """In a destructor, an exception is printed and lost; the command must end all the same."""
+    code = """
+import os, signal, sys
+import jella.cli.in_memory as module
+from jella.cli.main import main
+
+class Doomed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        [None for _ in range(1000)]
+
+read = module.read_data
+def slowly(options):
+    doomed = Doomed()
+    del doomed
+    import time
+    time.sleep(5)
+    return read(options)
+module.read_data = slowly
+sys.exit(main(sys.argv[1:]))
+"""
+    np.savez(tmp_path / "a.npz", left=np.random.default_rng(0).normal(size=(20, 3)))
+    words = ["cluster", "a.npz", "-k", "2", "-o", "out", "--no-report"]
+    run = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (130, "jella: interrupted; there were no results to keep yet\n")
+    assert not (tmp_path / "out").exists()

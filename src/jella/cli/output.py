@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.cli.place import Out, claimed
+from jella.cli.place import Out, claimed, files_read
 from jella.numerics.optional import need
 
 TABLE_FORMATS = ("csv", "parquet")
@@ -55,7 +55,7 @@ def file_to_write(given: str, options: argparse.Namespace) -> Path:
     if os.path.lexists(path) and not options.overwrite:
         raise ValueError(f"expected a new file, got {given!r}, which exists; pass --overwrite")
     for one in inputs_of(options):
-        if path.exists() and os.path.exists(one) and path.resolve().is_relative_to(Path(one).resolve()):
+        if path.exists() and any(path.resolve().is_relative_to(read) for read in files_read(one)):
             raise ValueError(f"expected a file that is not read, got {given!r}, which is part of {one!r}; name another")
     return path
 

@@ -23,6 +23,8 @@ from jella.cli.signals import held_signals
 from jella.cli.words import tell
 
 _MARK = ".jella-part"
+#: bytes of the name of OUT: file systems take 255, and results may have to be kept under OUT-xxxxxxxx
+MOST_BYTES = 240
 
 
 @contextmanager
@@ -171,6 +173,9 @@ def _checked_path(given: str) -> Path:
     path = Path(given)
     if path.name in ("", "..") or "\0" in given:
         raise ValueError(f"expected a folder with a name of its own, got {given!r}; name one in it")
+    length = len(os.fsencode(path.name))
+    if length > MOST_BYTES:
+        raise ValueError(f"expected a folder with a name of at most {MOST_BYTES} bytes, got {length}; name another")
     return path
 
 
@@ -220,12 +225,19 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
+def files_read(given: str) -> list[Path]:
+    """A file or folder that a command reads, and what is in the folder, where links lead."""
+    path = Path(given)
+    inside = list(path.iterdir()) if path.is_dir() else []
+    return [one.resolve() for one in (path, *inside)]
+
+
 def _refuse_inputs(path: Path, inputs: Iterable[str]) -> None:
     """Refuse to replace a folder that holds what the run reads."""
     if not path.exists():
         return
     for given in inputs:
-        if Path(given).resolve().is_relative_to(path.resolve()):
+        if any(one.is_relative_to(path.resolve()) for one in files_read(given)):
             raise ValueError(
                 f"expected to replace a folder without the input, got {str(path)!r}, which holds {given!r}; name "
                 "another folder"

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
+from typing import Any
 
 INTERRUPTED = 130
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -26,6 +29,7 @@ class _State:
     """How far the process was asked to end, and what the next signal does."""
 
     heard = 0  # 0: not at all; 1: end the fit; 2: end the command
+    last = 0, 0  # `heard` before the last signal, and its number
     in_fit = False
     held = False  # signals wait until a step that must not be cut is over
     waiting = False
@@ -37,6 +41,7 @@ def _handle(number: int, frame: FrameType | None) -> None:
         return
     if _State.heard >= 2:
         os._exit(INTERRUPTED)
+    _State.last = _State.heard, number
     if _State.in_fit and _State.heard == 0:
         _State.heard = 1
         raise KeyboardInterrupt
@@ -44,18 +49,29 @@ def _handle(number: int, frame: FrameType | None) -> None:
     raise Stopped
 
 
+def _raise_later(told: Callable[[Any], Any], unraisable: Any) -> None:
+    """Raise again what Python swallowed because it came while an object was deleted; print other errors as before."""
+    if not isinstance(unraisable.exc_value, Stopped | KeyboardInterrupt):
+        told(unraisable)
+        return
+    _State.heard, number = _State.last
+    threading.Timer(0.01, os.kill, (os.getpid(), number)).start()
+
+
 @contextmanager
 def heard_signals() -> Iterator[None]:
     """Handle the signals, except those that the process was started to ignore; as before at the end."""
-    before = {}
+    before, told = {}, sys.unraisablehook
     if threading.current_thread() is threading.main_thread():
         _State.heard, _State.in_fit, _State.held, _State.waiting = 0, False, False, False
         for one in _SIGNALS:
             if signal.getsignal(one) not in (signal.SIG_IGN, None):
                 before[one] = signal.signal(one, _handle)
+        sys.unraisablehook = partial(_raise_later, told)
     try:
         yield
     finally:
+        sys.unraisablehook = told
         for one, handler in before.items():
             signal.signal(one, handler)
 

@@ -100,7 +100,7 @@ def as_bytes(size: int | str | None) -> int | None:
         return None
     if isinstance(size, str):
         found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d*)?)\s*([kmgt]?)(?:i?b)?\s*", size, re.IGNORECASE)
-        if found:
+        if found and float(found[1]) > 0:
             return int(float(found[1]) * _UNITS[found[2].lower()])
     elif size > 0:
         return int(size)
@@ -117,7 +117,7 @@ def as_seconds(time: float | str | None) -> float | None:
         return None
     if isinstance(time, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(s|min|h|d|)\s*", time)
-        if found:
+        if found and float(found[1]) > 0:
             return float(found[1]) * {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86_400}[found[2]]
     elif time > 0:
         return float(time)
