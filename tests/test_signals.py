@@ -287,3 +287,33 @@ sys.exit(main(sys.argv[1:]))
     run = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (130, "jella: interrupted; there were no results to keep yet\n")
     assert not (tmp_path / "out").exists()
+
+
+def test_an_import_that_a_signal_cuts_short_is_an_interruption(monkeypatch, capsys):
+    """Compiled modules turn what is raised while they start into an ImportError."""
+
+    def cut(options):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        except BaseException:
+            raise ImportError("initialization failed") from None
+
+    monkeypatch.setattr("jella.cli.info.read_data", cut)
+    assert main(["info", "a.npz"]) == 130
+    assert capsys.readouterr().err == "jella: interrupted; there were no results to keep yet\n"
+
+
+def test_compare_that_is_stopped_at_its_first_method_leaves_the_earlier_table(tmp_path, monkeypatch):
+    np.savez(tmp_path / "a.npz", left=np.random.default_rng(0).normal(size=(20, 3)))
+    words = ["compare", str(tmp_path / "a.npz"), "--methods", "mvliv", "-o", str(tmp_path / "t.csv"), "--overwrite"]
+    assert main(words) == 0
+    before = (tmp_path / "t.csv").read_bytes()
+
+    def stop(self, method):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+
+    monkeypatch.setattr("jella.cli.compare._Contest.row", stop)
+    assert main(words) == 130
+    assert (tmp_path / "t.csv").read_bytes() == before

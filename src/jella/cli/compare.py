@@ -69,7 +69,8 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
                 rows.append(contest.row(left[0]))
                 line.step(left.pop(0).command_name)
         except (KeyboardInterrupt, Stopped):
-            pass  # what is done is shown and written
+            if len(left) == len(chosen):
+                raise  # nothing is done, so an earlier table stays
     rows.sort(key=lambda row: (row["error"] is None, row["error"] or 0.0))
     if file is not None:
         _write(file, rows)

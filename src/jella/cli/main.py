@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from jella.cli.signals import INTERRUPTED, Stopped, end_at_once, heard_signals
+from jella.cli.signals import INTERRUPTED, Stopped, end_at_once, heard_signals, was_stopped
 
 if TYPE_CHECKING:
     import argparse
@@ -34,22 +34,26 @@ def _main(words: list[str]) -> int:
     try:
         return _run(_options(words))
     except (KeyboardInterrupt, Stopped) as error:
-        end_at_once()
-        notes = getattr(error, "__notes__", ["there were no results to keep yet"])
-        return _told("; ".join(["interrupted", *notes]), INTERRUPTED)
-    except (ValueError, ImportError, OSError, MemoryError) as error:
-        if debug:
-            raise
-        from jella.cli.words import one_sentence
-
-        return _told(one_sentence(error), WRONG)
+        return _interrupted(error)
     except Exception as error:
-        if debug:
-            raise
-        from jella.cli.words import one_sentence
+        return _interrupted(error) if was_stopped() else _failed(error, debug)
 
-        kind = type(error).__name__
-        return _told(f"failed unexpectedly ({kind}: {one_sentence(error)}); --debug shows where", FAILED)
+
+def _interrupted(error: BaseException) -> int:
+    end_at_once()
+    notes = getattr(error, "__notes__", ["there were no results to keep yet"])
+    return _told("; ".join(["interrupted", *notes]), INTERRUPTED)
+
+
+def _failed(error: Exception, debug: bool) -> int:
+    if debug:
+        raise error
+    from jella.cli.words import one_sentence
+
+    if isinstance(error, ValueError | ImportError | OSError | MemoryError):
+        return _told(one_sentence(error), WRONG)
+    kind = type(error).__name__
+    return _told(f"failed unexpectedly ({kind}: {one_sentence(error)}); --debug shows where", FAILED)
 
 
 def _options(words: list[str]) -> argparse.Namespace:

@@ -99,6 +99,11 @@ def held_signals() -> Iterator[None]:
             _handle(signal.SIGINT, None)
 
 
+def was_stopped() -> bool:
+    """Whether the command was asked to end; an import that this cuts short ends with an error of its own."""
+    return _State.heard >= 2
+
+
 def end_at_once() -> None:
     """Let the next signal end the process: nothing is left to clean up."""
     _State.heard = 2
