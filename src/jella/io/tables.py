@@ -127,13 +127,18 @@ def _are_names(column: Any, options: Options) -> bool:
     return bool(pd.to_numeric(column, errors="coerce").isna().mean() > 0.5)
 
 
+def id_text(one: Any) -> str:
+    """An id of a table as text."""
+    return one.decode(errors="replace") if isinstance(one, bytes) else str(one)
+
+
 def _checked_ids(ids: Any, name: str) -> Any:
     pd = need("pandas", "pandas")
     blank = np.array([bool(lacks) or not str(one).strip() for lacks, one in zip(pd.isna(ids), ids, strict=True)])
     if blank.any():
         row = int(np.flatnonzero(blank)[0])
         raise DataError(f"expected an id for each sample of {name!r}, got none in row {row}; name this sample")
-    index = pd.Index([str(i) for i in ids])
+    index = pd.Index([id_text(i) for i in ids])
     if index.has_duplicates:
         raise DataError(f"expected one row per sample in {name!r}, got {repeated(index)}; keep one row of each")
     return index
