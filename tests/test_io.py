@@ -218,6 +218,37 @@ def test_deeper_arrays_are_left_out_and_named(tmp_path, pair):
     assert said(found, "'images'")
 
 
+@pytest.mark.parametrize("kind", ["npz", "mat", "sparse", "cell", "7.3"])
+def test_complex_numbers_are_refused(tmp_path, pair, kind):
+    wrong, path = pair[1] * 1j, tmp_path / ("a.npz" if kind == "npz" else "a.mat")
+    if kind == "npz":
+        np.savez(path, X=pair[0], Z=wrong)
+    elif kind == "7.3":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w", userblock_size=512) as file:
+            file["X"], file["Z"] = pair[0].T, wrong.T.view([("real", float), ("imag", float)])
+    else:
+        savemat(path, {"X": pair[0], "Z": {"sparse": sparse.csc_array(wrong), "cell": cell([wrong])}.get(kind, wrong)})
+    with pytest.raises(DataError, match=r"expected real numbers in 'Z1?' of a\.\w+, got complex ones; store"):
+        read(path)
+
+
+def test_tables_of_text_are_left_out_and_named(tmp_path, pair):
+    words = np.array([["u", "v"]] * N)
+    days = np.full((N, 2), "2020-01-01", dtype="datetime64[D]")
+    np.savez(tmp_path / "a.npz", X=pair[0], rna=words, raw=words.astype(bytes), day=days, other=words[:3])
+    found = read(tmp_path / "a.npz")
+    assert list(found.views) == ["X"]
+    left = [note for note in found.notes if "left out" in note]
+    assert left == [
+        "'rna' left out: it holds text, not numbers.",
+        "'raw' left out: it holds text, not numbers.",
+        "'day' left out: it holds dates, not numbers.",
+    ]
+    found = read(mat(tmp_path, X=pair[0], rna=words.astype(object), y=Y))
+    assert said(found, "'rna' left out: it holds text, not numbers.")
+
+
 def test_pickled_objects_are_refused(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.array([{}, 1], dtype=object))
     with pytest.raises(DataError, match="pickled objects"):
