@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import sys
 import warnings
 from pathlib import Path
@@ -15,6 +16,7 @@ from scipy.io import mmwrite, savemat
 import jella
 import jella.io
 from jella.io import DataError, read, write_views
+from jella.io.guard import damaged
 from jella.io.matlab import load_variables
 from jella.io.rda import _stacked
 from jella.io.read import FILES, TABLES
@@ -638,6 +640,64 @@ def test_bad_tables_are_refused_in_one_sentence(tmp_path, text, words):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(DataError, match=words):
         read(tmp_path / "t.csv")
+
+
+DAY = pd.Timestamp("2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([DAY, DAY, DAY], "got dates in the column 'b'; store it as numbers, or pass non_numeric='drop'"),
+        ([DAY.date()] * 3, "got dates in the column 'b'"),
+        ([DAY - DAY] * 3, "got times in the column 'b'"),
+        ([decimal.Decimal("1.5")] * 3, "got decimals in the column 'b'"),
+        ([[1], [2, 3], [4]], "got lists in the column 'b'"),
+        (pd.Categorical([1, 2, 1]), "got values of the type category in the column 'b'"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_columns_of_other_types_are_named(tmp_path, values, words, first):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"b": values, "x": [1.0, 2, 3], "y": [2.0, 1, 1]})
+    path = tmp_path / "t.feather"
+    (frame if first else frame[["x", "b", "y"]]).to_feather(path)
+    with pytest.raises(DataError, match=words):
+        read(path)
+    assert list(read(path, non_numeric="drop").views["t"].columns) == ["x", "y"]
+    if "lists" in words:
+        with pytest.raises(DataError, match=words):
+            read(path, non_numeric="encode")
+        frame[["b"]].to_feather(path)
+        with pytest.raises(DataError, match=words):
+            read(path)
+
+
+def test_dates_in_workbooks_are_named(tmp_path):
+    pytest.importorskip("openpyxl")
+    pd.DataFrame({"x": [1.0, 2, 3], "b": [DAY] * 3}).to_excel(tmp_path / "t.xlsx", index=False)
+    with pytest.raises(DataError, match="got dates in the column 'b'"):
+        read(tmp_path / "t.xlsx")
+
+
+def test_names_that_come_twice(tmp_path):
+    (tmp_path / "t.csv").write_text("id,a,a,a.1,a\nx,1,2,3,4\ny,5,6,7,8\n")
+    assert list(read(tmp_path / "t.csv").views["t"].columns) == ["a", "a.2", "a.1", "a.3"]
+    pyarrow = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pyarrow.table([[1.0, 2.0], [2.0**60, 4.0]], names=["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="columns of different names in 't', got 'a' more than once; rename them"):
+        read(tmp_path / "t.parquet")
+    levels = pd.MultiIndex.from_product([["u", "v"], [1, 2]], names=["p", "q"])
+    pd.DataFrame({"a": np.arange(4.0), "b": 1.0}, levels).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="one level of names in the index of 't', got 2; keep one level"):
+        read(tmp_path / "t.parquet")
+
+
+def test_a_folder_has_no_format(tmp_path):
+    (tmp_path / "x.1").mkdir()
+    assert "in one of the known formats" in str(damaged(tmp_path / "x.1", "why"))
+    assert "in the format .npz" in str(damaged(tmp_path / "x.npz", "why"))
 
 
 def test_tables_that_do_not_go_together(tmp_path):

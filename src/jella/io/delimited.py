@@ -60,11 +60,15 @@ def unique_heads(text: TextTable) -> list[str]:
     """Names of the columns: a second 'a' becomes 'a.1', and columns without a header are numbered from 0."""
     if text.header is None:
         return [str(j) for j in range(len(text.rows[0]))]
-    seen: dict[str, int] = {}
-    names = []
-    for name in map(unguarded, text.header):
-        names.append(f"{name}.{seen[name]}" if name in seen else name)
-        seen[name] = seen.get(name, 0) + 1
+    heads = list(map(unguarded, text.header))
+    taken, counts, names = set(heads), dict.fromkeys(heads, 0), []
+    for head in heads:
+        name = head
+        while counts[head] and name in taken:
+            name, counts[head] = f"{head}.{counts[head]}", counts[head] + 1
+        counts[head] = counts[head] or 1
+        taken.add(name)
+        names.append(name)
     return names
 
 

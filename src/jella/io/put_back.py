@@ -42,7 +42,9 @@ class Rows:
 
 
 def numbers(column: Any) -> np.ndarray:
-    """The values of a column; integers of Python and NaN if its type is one of nullable integers."""
+    """The values of a column; integers of Python and NaN if its type is one of nullable integers, NaN for text."""
+    if column.dtype.kind == "O":
+        column = need("pandas", "pandas").to_numeric(column, errors="coerce")
     if column.dtype.kind == "f":
         return column.to_numpy(dtype=numpy_dtype(column.dtype), na_value=np.nan)
     return column.to_numpy(dtype=object, na_value=np.nan) if column.hasnans else column.to_numpy()
@@ -75,6 +77,9 @@ def _column(stored: Any, new: Any, rows: Rows, index: Any) -> Any:
     """The stored column, then the additional samples; only values that differ from what was read are new."""
     keep = np.concatenate([unchanged(stored, new, rows), np.zeros(rows.extra.size, dtype=bool)])
     values = numbers(new)[np.maximum(rows.order, 0)]
+    if stored.dtype.kind == "O":  # texts, since other rows of the table hold words
+        texts = [*stored, *[None] * rows.extra.size]
+        return [old if kept else str(new) for old, kept, new in zip(texts, keep, values.tolist(), strict=True)]
     values = values if values.dtype.kind == "f" else values.astype(np.float64)
     out = fill_frame(stored.to_frame(), index, keep[:, None], values[:, None]).iloc[:, 0]
     plain = isinstance(stored.dtype, np.dtype) and isinstance(out.dtype, np.dtype)
