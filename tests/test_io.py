@@ -568,6 +568,15 @@ def test_views_without_a_file_to_follow(tmp_path, pair):
     assert np.isnan(read(tmp_path / "x.npz").views["two"].iloc[0]).all()
 
 
+@pytest.mark.parametrize("name", ["out", "out.npz"])
+def test_views_that_cannot_be_written(tmp_path, pair, name):
+    with pytest.raises(DataError, match="got 1 and '1', which are one name in files; rename one"):
+        write_views({1: pair[0], "1": pair[1]}, tmp_path / name)
+    with pytest.raises(DataError, match=r"a 2-D array \(samples x features\) for view 'y', got 1 dimension"):
+        write_views({"x": pair[0], "y": Y}, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_nothing_is_left_when_writing_fails(tmp_path, pair):
     given = read(tables(tmp_path, t="a,b\n1,2\n3,4\n") / "t.csv")
     with pytest.raises(DataError, match="expected the 2 rows of 't', got 1"):
