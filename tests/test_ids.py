@@ -585,3 +585,14 @@ def test_a_blank_id_is_no_id(tmp_path):
     (tmp_path / "a.csv").write_text('sample,x,y\n"  ",1,2\nb,3,4\nc,5,6\n')
     with pytest.raises(DataError, match="expected an id for each sample of 'a', got none in row 0"):
         read(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("lacking", [None, np.nan, pd.NaT])
+def test_samples_without_an_id_are_refused_in_python(lacking):
+    views = pair(BASE, BASE)
+    for view in views.values():
+        view.index = [*BASE[:11], lacking, *BASE[12:]]
+    message = "expected an id for each sample of view 'rna', got none in row 11; name this sample"
+    for call in (fit, read_views, jella.align):
+        with pytest.raises(ValueError, match=message):
+            call(views)
