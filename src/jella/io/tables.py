@@ -31,6 +31,7 @@ class Table:
     name: str
     frame: Any  # DataFrame, indexed by sample if the file says so
     id_column: Any = None  # name of the column with the ids
+    notes: tuple[str, ...] = ()  # what was decided while the file was read
 
     @property
     def has_ids(self) -> bool:
@@ -64,7 +65,7 @@ def check_names(frame: Any, name: str) -> None:
     for axis, word in ((frame.index, "index"), (frame.columns, "header")):
         if axis.nlevels > 1:
             raise DataError(
-                f"expected one level of names in the {word} of {name!r}, got {axis.nlevels}; keep one level, or join them"
+                f"expected one level of names in the {word} of {name!r}, got {axis.nlevels}; keep one, or join them"
             )
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
@@ -95,7 +96,8 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
     if options.samples == "columns":
         views = {key: _turned_table(frame, key) for key, frame in views.items()}
     label_name, labels, views = _choose_labels(labellings, views, options)
-    notes = [] if label_name is None else [f"Labels are from {label_name!r}."]
+    notes = [note for table in tables for note in table.notes]
+    notes += [] if label_name is None else [f"Labels are from {label_name!r}."]
     others = [key for key in labellings if key != label_name]
     if others:
         notes.append(f"Other labels, not read: {some(others)}; pass labels={others[0]!r} to use these.")

@@ -93,8 +93,8 @@ def _check(views: Mapping[str, Any]) -> None:
     for name, view in views.items():
         if str(name) in known:
             raise DataError(
-                f"expected views of different names, got {known[str(name)]!r} and {name!r}, which are one name in files; "
-                "rename one"
+                f"expected views of different names, got {known[str(name)]!r} and {name!r}, which are one name in "
+                "files; rename one"
             )
         known[str(name)] = name
         shape = view.shape if hasattr(view, "shape") else np.shape(view)
