@@ -357,6 +357,33 @@ def test_names_of_digits_and_underscores_are_a_header_and_ids(tmp_path):
     assert list(frame.index) == ["1_2", "007", "1_4"]
 
 
+@pytest.mark.parametrize("head", ["smoker,", "id,smoker,"])
+def test_truth_values_are_numbers_and_keep_their_text(tmp_path, head):
+    rows = ["True,1.50", "FALSE,2", ",3", "false,4", "TRUE,5"]
+    lead = "id" in head
+    lines = [f"s{i},{row}" if lead else row for i, row in enumerate(rows)]
+    (tmp_path / "a.csv").write_text("\n".join([f"{head}age", *lines, ""]))
+    found = read(tmp_path / "a.csv")
+    view = found.views["a"]
+    np.testing.assert_array_equal(view["smoker"], [1, 0, np.nan, 0, 1])
+    write_views({"a": view.fillna(0.5)}, tmp_path / "out", like=found)
+    out = (tmp_path / "out" / "a.csv").read_text()
+    assert out == (tmp_path / "a.csv").read_text().replace(",,", ",0.5,").replace("\n,3", "\n0.5,3")
+    np.testing.assert_array_equal(read(tmp_path / "out" / "a.csv").views["a"]["smoker"], [1, 0, 0.5, 0, 1])
+    (tmp_path / "b.csv").write_text("y,x\n1,true\n2,maybe\n2,false\n3,false\n")
+    with pytest.raises(DataError, match="got text"):
+        read(tmp_path / "b.csv")
+
+
+def test_truth_values_may_be_labels(tmp_path):
+    (tmp_path / "a.csv").write_text("id,a,b,ill\nx,1,2,True\ny,3,4,False\nz,3,4,False\n")
+    assert read(tmp_path / "a.csv", labels="ill").labels.tolist() == ["True", "False", "False"]
+    (tmp_path / "ill.csv").write_text("id,ill\nx,True\ny,False\nz,False\n")
+    found = read(tmp_path)
+    assert list(found.views) == ["a"]
+    assert found.labels.tolist() == ["True", "False", "False"]
+
+
 def test_a_named_id_column(tmp_path):
     folder = tables(tmp_path, one="a,who\n1,7\n2,8\n", two="who,b\n8,1\n7,2\n")
     found = read(folder, id_column="who")
@@ -699,7 +726,7 @@ def test_names_that_come_twice(tmp_path):
         read(tmp_path / "t.parquet")
     levels = pd.MultiIndex.from_product([["u", "v"], [1, 2]], names=["p", "q"])
     pd.DataFrame({"a": np.arange(4.0), "b": 1.0}, levels).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="one level of names in the index of 't', got 2; keep one level"):
+    with pytest.raises(DataError, match="one level of names in the index of 't', got 2; keep one, or join"):
         read(tmp_path / "t.parquet")
 
 
