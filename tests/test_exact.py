@@ -362,3 +362,41 @@ def test_a_sample_that_a_completed_view_lacks_stays_as_stored(tmp_path):
 def test_small_numbers_need_no_note(tmp_path):
     np.savez(tmp_path / "data.npz", left=np.arange(12).reshape(4, 3), right=np.ones((4, 2)))
     assert not any("digits" in note for note in read(tmp_path / "data.npz").notes)
+
+
+IDS = {
+    "text categories": (pd.Categorical(list("abcd")), list("bcde")),
+    "unused categories": (pd.Categorical(list("abcd"), categories=list("edcba")), list("bcde")),
+    "categories of integers": (pd.Categorical([1, 2, 3, 4]), ["2", "3", "4", "x"]),
+    "integers and text": ([1, 2, 3, 4], ["2", "3", "4", "x"]),
+    "integers and zeros": ([1, 2, 3, 4], ["2", "3", "4", "05"]),
+    "integers": ([1, 2, 3, 4], [2, 3, 4, 5]),
+    "bytes": ([b"a", b"b", b"c", b"d"], list("bcde")),
+}
+
+
+@pytest.mark.parametrize("case", IDS)
+@pytest.mark.parametrize("as_index", [True, False])
+def test_ids_of_additional_samples_keep_their_text(tmp_path, case, as_index):
+    pytest.importorskip("pyarrow")
+    own, other = IDS[case]
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name, ids in (("one", own), ("two", other)):
+        frame = pd.DataFrame({"id": ids, f"{name}x": [1.5, 2, 3, 4], f"{name}y": [4.5, 1, 2, 2]})
+        (frame.set_index("id") if as_index else frame).to_parquet(folder / f"{name}.parquet")
+    dataset = read(folder)
+    done = jella.MVLIV(n_components=1, max_iter=3, tol=1.0).fit(dataset.views).complete(dataset.views)
+    write_views(done, tmp_path / "out", like=dataset)
+    out = pd.read_parquet(tmp_path / "out" / "one.parquet")
+    ids = out.index if as_index else out["id"]
+    added = str(other[-1])
+    if case == "bytes":
+        assert ids.tolist() == [*own, added.encode()]
+    else:
+        assert [str(one) for one in ids] == [*map(str, own), added]
+    assert isinstance(ids.dtype, pd.CategoricalDtype) == (case in ("text categories", "unused categories"))
+    if case == "integers":
+        assert ids.dtype == np.int64
+    again = read(tmp_path / "out")
+    assert set(again.views["one"].index) == set(dataset.sample_names)

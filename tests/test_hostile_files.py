@@ -18,7 +18,7 @@ from scipy.io import mmwrite, savemat
 
 import jella
 from jella.cli.main import main
-from jella.io import DataError, read
+from jella.io import DataError, read, write_views
 from jella.numerics.limits import Limits, limits_as
 
 pd = pytest.importorskip("pandas")
@@ -310,6 +310,27 @@ def test_formulas_without_values(tmp_path):
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
     refused(tmp_path / "a.xlsx", "got none in cell B3 of sheet 'genes'; open it in a spreadsheet program")
+
+
+def test_errors_in_cells_are_noted(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "genes"
+    for row in (["id", "a", "b"], ["x", 1, "#DIV/0!"], ["y", "#N/A", 2], ["z", 3, None], ["w", 4, 5]):
+        book.active.append(row)
+    other = book.create_sheet("other")
+    for row in (["id", "c"], ["x", 1], ["y", 2], ["z", 3], ["w", 1]):
+        other.append(row)
+    book.save(tmp_path / "a.xlsx")
+    found = read(tmp_path / "a.xlsx")
+    assert [note for note in found.notes if "rrors" in note] == [
+        "Errors such as '#DIV/0!' in 2 cells of sheet 'genes' are read as missing values."
+    ]
+    assert found.views["genes"].isna().to_numpy().sum() == 3
+    write_views({name: view.fillna(0.25) for name, view in found.views.items()}, tmp_path / "out.xlsx", like=found)
+    again = read(tmp_path / "out.xlsx")
+    assert not any("rrors" in note for note in again.notes)
+    assert again.views["genes"]["b"].tolist() == [0.25, 2, 0.25, 5]
 
 
 def test_complex_numbers_and_symmetric_matrices(tmp_path, rng):

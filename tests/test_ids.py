@@ -443,6 +443,36 @@ def test_tables_with_samples_in_columns_come_back_so(tmp_path, kind):
         np.testing.assert_array_equal(again.views[name].loc[view.index], view)
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
+def test_text_in_tables_with_samples_in_columns(tmp_path, kind):
+    pytest.importorskip({"csv": "pandas", "xlsx": "openpyxl"}.get(kind, "pyarrow"))
+    over = pd.DataFrame({"gene": ["g1", "g2", "site"]})
+    for i, site in enumerate(["Oslo", "Rome", "Rome", "Oslo"]):
+        numbers = [i + 0.5, i * i + 1.25] if kind == "xlsx" else [f"{i}.50", None if i == 2 else f"{i * i}.25"]
+        over[f"s{i}"] = [*numbers, site]
+    if kind == "xlsx":
+        over.loc[1, "s2"] = None
+    path = tmp_path / f"a.{kind}"
+    getattr(over, {"csv": "to_csv", "xlsx": "to_excel"}.get(kind, "to_parquet"))(path, index=False)
+    with pytest.raises(DataError, match="got text in the columns 'site'") as caught:
+        read(path, samples="columns")
+    assert "samples=" not in str(caught.value)
+    assert read(path, samples="columns", labels="site").labels.tolist() == ["Oslo", "Rome", "Rome", "Oslo"]
+    (view,) = read(path, samples="columns", non_numeric="encode").views.values()
+    assert list(view.columns) == ["g1", "g2", "site=Oslo", "site=Rome"]
+    data = read(path, samples="columns", non_numeric="drop")
+    ((name, view),) = data.views.items()
+    assert list(view.columns) == ["g1", "g2"]
+    assert list(view.index) == ["s0", "s1", "s2", "s3"]
+    assert view["g1"].tolist() == [0.5, 1.5, 2.5, 3.5]
+    write_views({name: view.fillna(7.125)}, tmp_path / "out", like=data)
+    out = {"csv": lambda f: pd.read_csv(f, dtype=str), "xlsx": pd.read_excel}.get(kind, pd.read_parquet)(
+        tmp_path / "out" / path.name
+    )
+    assert out["s0"].tolist() == over["s0"].tolist()
+    assert [str(one) for one in out["s2"]] == [str(over.loc[0, "s2"]), "7.125", "Rome"]
+
+
 def test_r_matrices_with_samples_in_columns(tmp_path, monkeypatch):
     xarray = pytest.importorskip("xarray")
     views = pair(BASE[:26], BASE[:26])
@@ -555,3 +585,14 @@ def test_a_blank_id_is_no_id(tmp_path):
     (tmp_path / "a.csv").write_text('sample,x,y\n"  ",1,2\nb,3,4\nc,5,6\n')
     with pytest.raises(DataError, match="expected an id for each sample of 'a', got none in row 0"):
         read(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("lacking", [None, np.nan, pd.NaT])
+def test_samples_without_an_id_are_refused_in_python(lacking):
+    views = pair(BASE, BASE)
+    for view in views.values():
+        view.index = [*BASE[:11], lacking, *BASE[12:]]
+    message = "expected an id for each sample of view 'rna', got none in row 11; name this sample"
+    for call in (fit, read_views, jella.align):
+        with pytest.raises(ValueError, match=message):
+            call(views)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import sys
 import warnings
 from pathlib import Path
@@ -15,6 +16,7 @@ from scipy.io import mmwrite, savemat
 import jella
 import jella.io
 from jella.io import DataError, read, write_views
+from jella.io.guard import damaged
 from jella.io.matlab import load_variables
 from jella.io.rda import _stacked
 from jella.io.read import FILES, TABLES
@@ -218,6 +220,37 @@ def test_deeper_arrays_are_left_out_and_named(tmp_path, pair):
     assert said(found, "'images'")
 
 
+@pytest.mark.parametrize("kind", ["npz", "mat", "sparse", "cell", "7.3"])
+def test_complex_numbers_are_refused(tmp_path, pair, kind):
+    wrong, path = pair[1] * 1j, tmp_path / ("a.npz" if kind == "npz" else "a.mat")
+    if kind == "npz":
+        np.savez(path, X=pair[0], Z=wrong)
+    elif kind == "7.3":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w", userblock_size=512) as file:
+            file["X"], file["Z"] = pair[0].T, wrong.T.view([("real", float), ("imag", float)])
+    else:
+        savemat(path, {"X": pair[0], "Z": {"sparse": sparse.csc_array(wrong), "cell": cell([wrong])}.get(kind, wrong)})
+    with pytest.raises(DataError, match=r"expected real numbers in 'Z1?' of a\.\w+, got complex ones; store"):
+        read(path)
+
+
+def test_tables_of_text_are_left_out_and_named(tmp_path, pair):
+    words = np.array([["u", "v"]] * N)
+    days = np.full((N, 2), "2020-01-01", dtype="datetime64[D]")
+    np.savez(tmp_path / "a.npz", X=pair[0], rna=words, raw=words.astype(bytes), day=days, other=words[:3])
+    found = read(tmp_path / "a.npz")
+    assert list(found.views) == ["X"]
+    left = [note for note in found.notes if "left out" in note]
+    assert left == [
+        "'rna' left out: it holds text, not numbers.",
+        "'raw' left out: it holds text, not numbers.",
+        "'day' left out: it holds dates, not numbers.",
+    ]
+    found = read(mat(tmp_path, X=pair[0], rna=words.astype(object), y=Y))
+    assert said(found, "'rna' left out: it holds text, not numbers.")
+
+
 def test_pickled_objects_are_refused(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.array([{}, 1], dtype=object))
     with pytest.raises(DataError, match="pickled objects"):
@@ -322,6 +355,33 @@ def test_names_of_digits_and_underscores_are_a_header_and_ids(tmp_path):
     np.testing.assert_array_equal(frame.to_numpy(), [[0.5, 2], [1.5, 3]])
     frame = read(tables(tmp_path, u="who,a\n1_2,5\n007,6\n1_4,7\n") / "u.csv").views["u"]
     assert list(frame.index) == ["1_2", "007", "1_4"]
+
+
+@pytest.mark.parametrize("head", ["smoker,", "id,smoker,"])
+def test_truth_values_are_numbers_and_keep_their_text(tmp_path, head):
+    rows = ["True,1.50", "FALSE,2", ",3", "false,4", "TRUE,5"]
+    lead = "id" in head
+    lines = [f"s{i},{row}" if lead else row for i, row in enumerate(rows)]
+    (tmp_path / "a.csv").write_text("\n".join([f"{head}age", *lines, ""]))
+    found = read(tmp_path / "a.csv")
+    view = found.views["a"]
+    np.testing.assert_array_equal(view["smoker"], [1, 0, np.nan, 0, 1])
+    write_views({"a": view.fillna(0.5)}, tmp_path / "out", like=found)
+    out = (tmp_path / "out" / "a.csv").read_text()
+    assert out == (tmp_path / "a.csv").read_text().replace(",,", ",0.5,").replace("\n,3", "\n0.5,3")
+    np.testing.assert_array_equal(read(tmp_path / "out" / "a.csv").views["a"]["smoker"], [1, 0, 0.5, 0, 1])
+    (tmp_path / "b.csv").write_text("y,x\n1,true\n2,maybe\n2,false\n3,false\n")
+    with pytest.raises(DataError, match="got text"):
+        read(tmp_path / "b.csv")
+
+
+def test_truth_values_may_be_labels(tmp_path):
+    (tmp_path / "a.csv").write_text("id,a,b,ill\nx,1,2,True\ny,3,4,False\nz,3,4,False\n")
+    assert read(tmp_path / "a.csv", labels="ill").labels.tolist() == ["True", "False", "False"]
+    (tmp_path / "ill.csv").write_text("id,ill\nx,True\ny,False\nz,False\n")
+    found = read(tmp_path)
+    assert list(found.views) == ["a"]
+    assert found.labels.tolist() == ["True", "False", "False"]
 
 
 def test_a_named_id_column(tmp_path):
@@ -535,6 +595,15 @@ def test_views_without_a_file_to_follow(tmp_path, pair):
     assert np.isnan(read(tmp_path / "x.npz").views["two"].iloc[0]).all()
 
 
+@pytest.mark.parametrize("name", ["out", "out.npz"])
+def test_views_that_cannot_be_written(tmp_path, pair, name):
+    with pytest.raises(DataError, match="got 1 and '1', which are one name in files; rename one"):
+        write_views({1: pair[0], "1": pair[1]}, tmp_path / name)
+    with pytest.raises(DataError, match=r"a 2-D array \(samples x features\) for view 'y', got 1 dimension"):
+        write_views({"x": pair[0], "y": Y}, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_nothing_is_left_when_writing_fails(tmp_path, pair):
     given = read(tables(tmp_path, t="a,b\n1,2\n3,4\n") / "t.csv")
     with pytest.raises(DataError, match="expected the 2 rows of 't', got 1"):
@@ -607,6 +676,64 @@ def test_bad_tables_are_refused_in_one_sentence(tmp_path, text, words):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(DataError, match=words):
         read(tmp_path / "t.csv")
+
+
+DAY = pd.Timestamp("2020-01-01")
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([DAY, DAY, DAY], "got dates in the column 'b'; store it as numbers, or pass non_numeric='drop'"),
+        ([DAY.date()] * 3, "got dates in the column 'b'"),
+        ([DAY - DAY] * 3, "got times in the column 'b'"),
+        ([decimal.Decimal("1.5")] * 3, "got decimals in the column 'b'"),
+        ([[1], [2, 3], [4]], "got lists in the column 'b'"),
+        (pd.Categorical([1, 2, 1]), "got values of the type category in the column 'b'"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_columns_of_other_types_are_named(tmp_path, values, words, first):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"b": values, "x": [1.0, 2, 3], "y": [2.0, 1, 1]})
+    path = tmp_path / "t.feather"
+    (frame if first else frame[["x", "b", "y"]]).to_feather(path)
+    with pytest.raises(DataError, match=words):
+        read(path)
+    assert list(read(path, non_numeric="drop").views["t"].columns) == ["x", "y"]
+    if "lists" in words:
+        with pytest.raises(DataError, match=words):
+            read(path, non_numeric="encode")
+        frame[["b"]].to_feather(path)
+        with pytest.raises(DataError, match=words):
+            read(path)
+
+
+def test_dates_in_workbooks_are_named(tmp_path):
+    pytest.importorskip("openpyxl")
+    pd.DataFrame({"x": [1.0, 2, 3], "b": [DAY] * 3}).to_excel(tmp_path / "t.xlsx", index=False)
+    with pytest.raises(DataError, match="got dates in the column 'b'"):
+        read(tmp_path / "t.xlsx")
+
+
+def test_names_that_come_twice(tmp_path):
+    (tmp_path / "t.csv").write_text("id,a,a,a.1,a\nx,1,2,3,4\ny,5,6,7,8\n")
+    assert list(read(tmp_path / "t.csv").views["t"].columns) == ["a", "a.2", "a.1", "a.3"]
+    pyarrow = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pyarrow.table([[1.0, 2.0], [2.0**60, 4.0]], names=["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="columns of different names in 't', got 'a' more than once; rename them"):
+        read(tmp_path / "t.parquet")
+    levels = pd.MultiIndex.from_product([["u", "v"], [1, 2]], names=["p", "q"])
+    pd.DataFrame({"a": np.arange(4.0), "b": 1.0}, levels).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="one level of names in the index of 't', got 2; keep one, or join"):
+        read(tmp_path / "t.parquet")
+
+
+def test_a_folder_has_no_format(tmp_path):
+    (tmp_path / "x.1").mkdir()
+    assert "in one of the known formats" in str(damaged(tmp_path / "x.1", "why"))
+    assert "in the format .npz" in str(damaged(tmp_path / "x.npz", "why"))
 
 
 def test_tables_that_do_not_go_together(tmp_path):

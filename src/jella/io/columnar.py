@@ -10,7 +10,7 @@ from typing import Any
 from jella.io.dataset import Options
 from jella.io.errors import need
 from jella.io.put_back import merged
-from jella.io.tables import Table, find_ids
+from jella.io.tables import Table, check_names, find_ids
 from jella.io.trial import try_first
 from jella.views.exact import DOUBLE_BITS
 
@@ -31,15 +31,17 @@ def load_columnar(path: Path) -> Any:
     need("pyarrow", "parquet")
     try_first(path)
     if path.suffix.lower() == ".feather":
-        return _with_all_digits(pd.read_feather(path), partial(pd.read_feather, path, dtype_backend="numpy_nullable"))
+        again = partial(pd.read_feather, path, dtype_backend="numpy_nullable")
+        return _with_all_digits(pd.read_feather(path), path, again)
     # pandas would read it as a dataset, which needs 200 KiB for each column
     with need("pyarrow.parquet", "parquet").ParquetFile(path) as file:
         frame = file.read().to_pandas()
-    return _with_all_digits(frame, partial(pd.read_parquet, path, dtype_backend="numpy_nullable"))
+    return _with_all_digits(frame, path, partial(pd.read_parquet, path, dtype_backend="numpy_nullable"))
 
 
-def _with_all_digits(frame: Any, read_nullable: Callable[..., Any]) -> Any:
+def _with_all_digits(frame: Any, path: Path, read_nullable: Callable[..., Any]) -> Any:
     """The frame with nullable integers where pandas made floats of integers that are too large for them."""
+    check_names(frame, path.stem)
     floats = [column for column in frame.columns[frame.dtypes == "float64"] if isinstance(column, str)]
     large = [column for column in floats if (frame[column].abs() > 2**DOUBLE_BITS).any()]
     if not large:

@@ -25,6 +25,9 @@ _SNIFFED = 50  # number of lines that must agree on a delimiter
 #: texts of missing values, besides those that the user names
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "n/a", "null", "NULL", "None", "#N/A", "<NA>")
 
+#: numbers of truth values, in lower case
+_TRUTH = {"true": "1", "false": "0"}
+
 
 @dataclass(frozen=True)
 class TextTable:
@@ -48,37 +51,61 @@ def read_delimited(path: Path, options: Options) -> Table:
     columns = [list(cells) for cells in zip(*text.rows, strict=True)]
     ids = list(map(unguarded, columns.pop(0))) if text.leads_with_ids else None
     candidate = None if ids is not None else _id_candidate(text, options)
-    data = {j: _column(cells, missing, as_text=j == candidate) for j, cells in enumerate(columns)}
+    heads = unique_heads(text)
+    alone = len(columns) - (candidate is not None) == 1  # such a table holds labels if it is text
+    data = {
+        j: _column(cells, missing, as_text=j == candidate, truth=not alone and heads[j] != options.labels)
+        for j, cells in enumerate(columns)
+    }
     frame = pd.DataFrame(data, index=ids)
     if options.samples == "columns" and len(set(text.header or ())) < len(text.header or ()):
         twice = repeated(pd.Index(text.header))
         raise DataError(f"expected one column per sample in {path.name}, got {twice}; keep one column of each")
-    return Table(path.stem, frame.set_axis(unique_heads(text), axis=1))
+    return Table(path.stem, frame.set_axis(heads, axis=1))
 
 
 def unique_heads(text: TextTable) -> list[str]:
     """Names of the columns: a second 'a' becomes 'a.1', and columns without a header are numbered from 0."""
     if text.header is None:
         return [str(j) for j in range(len(text.rows[0]))]
-    seen: dict[str, int] = {}
-    names = []
-    for name in map(unguarded, text.header):
-        names.append(f"{name}.{seen[name]}" if name in seen else name)
-        seen[name] = seen.get(name, 0) + 1
+    heads = list(map(unguarded, text.header))
+    taken, counts, names = set(heads), dict.fromkeys(heads, 0), []
+    for head in heads:
+        name = head
+        while counts[head] and name in taken:
+            name, counts[head] = f"{head}.{counts[head]}", counts[head] + 1
+        counts[head] = counts[head] or 1
+        taken.add(name)
+        names.append(name)
     return names
 
 
-def _column(cells: list[str], missing: set[str], as_text: bool) -> Any:
-    """Whole numbers, floats with NaN, or texts with NaN: the first type that can hold all cells."""
-    complete = missing.isdisjoint(cells)
-    if not as_text and "_" not in ",".join(cells):  # Python would read '1_2' as 12
-        with suppress(ValueError, OverflowError):
-            if complete:
-                return np.array(list(map(int, cells)), dtype=np.int64)
-        with suppress(ValueError):
-            there = cells if complete else ["nan" if cell in missing else cell for cell in cells]
-            return _with_all_digits(there, np.array(list(map(float, there))))
+def _column(cells: list[str], missing: set[str], as_text: bool, truth: bool) -> Any:
+    """Whole numbers, floats with NaN, or texts with NaN: the first type that can hold all cells.
+
+    If `truth`, true is 1 and false is 0, also among numbers, as in a completed table.
+    """
+    numbers = None if as_text else _numbers(cells, missing)
+    if numbers is None and truth and not as_text:
+        coded = [cell if cell in missing else _TRUTH.get(cell.strip().lower(), cell) for cell in cells]
+        numbers = _numbers(coded, missing)
+    if numbers is not None:
+        return numbers
     return [np.nan if cell in missing else unguarded(cell) for cell in cells]
+
+
+def _numbers(cells: list[str], missing: set[str]) -> Any:
+    """Whole numbers, or floats with NaN; None if a cell is text."""
+    if "_" in ",".join(cells):  # Python would read '1_2' as 12
+        return None
+    complete = missing.isdisjoint(cells)
+    with suppress(ValueError, OverflowError):
+        if complete:
+            return np.array(list(map(int, cells)), dtype=np.int64)
+    with suppress(ValueError):
+        there = cells if complete else ["nan" if cell in missing else cell for cell in cells]
+        return _with_all_digits(there, np.array(list(map(float, there))))
+    return None
 
 
 def _with_all_digits(cells: list[str], values: np.ndarray) -> Any:
@@ -163,7 +190,7 @@ def _id_candidate(text: TextTable, options: Options) -> int | None:
     if options.id_column is not None:
         return header.index(options.id_column) if options.id_column in header else None
     there = [row[0] for row in text.rows[:_SNIFFED] if row[0] not in (*MISSING, *options.missing)]
-    is_text = 2 * sum(not _is_number(cell) for cell in there) > len(there)
+    is_text = 2 * sum(not _is_number(cell) and cell.strip().lower() not in _TRUTH for cell in there) > len(there)
     return 0 if is_text or (header and (is_unnamed(header[0]) or is_id_name(header[0]))) else None
 
 

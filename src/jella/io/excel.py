@@ -18,28 +18,42 @@ from jella.io.xlsx_check import check_workbook
 
 def read_sheets(path: Path, options: Options) -> list[Table]:
     """A data set with one table per sheet that is not empty."""
-    sheets = load_sheets(path, options)
-    return [Table(str(name), frame) for name, frame in sheets.items() if frame.size]
+    return [table for table in load_sheets(path, options).values() if table.frame.size]
 
 
-def load_sheets(path: Path, options: Options) -> dict[str, Any]:
+def _errors(sheet: str, errors: list[str]) -> tuple[str, ...]:
+    """A note on the cells of a sheet that hold an error, which are read as missing values."""
+    if not errors:
+        return ()
+    cells = f"{len(errors)} cell{'s' * (len(errors) > 1)}"
+    return (f"Errors such as {errors[0]!r} in {cells} of sheet {sheet!r} are read as missing values.",)
+
+
+def load_sheets(path: Path, options: Options) -> dict[str, Table]:
     """The sheets of a workbook, by name."""
     pd = need("pandas", "pandas")
     need("openpyxl", "excel")
-    check_workbook(path)
+    errors = check_workbook(path)
     frames = pd.read_excel(
         path, sheet_name=None, engine="openpyxl", na_values=[*MISSING, *options.missing], keep_default_na=False
     )
-    return {name: frame.set_axis([str(c) for c in frame.columns], axis=1) for name, frame in frames.items()}
+    return {
+        name: Table(
+            str(name),
+            frame.set_axis([str(c) for c in frame.columns], axis=1),
+            notes=_errors(str(name), errors.get(name, [])),
+        )
+        for name, frame in frames.items()
+    }
 
 
 def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
     """Write the workbook of the source, with its formats, and the values of the views in their sheets."""
-    frames = load_sheets(source, options)
+    tables = load_sheets(source, options)
     with reading(source):  # with its formats, which reading the values did not need
         book = need("openpyxl", "excel").load_workbook(source)
     for name, view in views.items():
-        _put(book[name], find_ids(Table(name, frames[name]), options), view)
+        _put(book[name], find_ids(tables[name], options), view)
     for sheet in book.worksheets:
         for cell in (cell for row in sheet.iter_rows() for cell in row):
             if isinstance(cell.value, int | float) and float(f"{cell.value:.16g}") != cell.value:

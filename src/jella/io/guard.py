@@ -40,9 +40,9 @@ def damaged(path: Path, why: str) -> DataError:
     """The error for bytes that are not what the suffix of the file says."""
     words = printable(" ".join(why.split()))
     short = words if len(words) <= 160 else f"{words[:160]} ..."
+    kind = f"the format {path.suffix.lower()}" if path.suffix and not path.is_dir() else "one of the known formats"
     return DataError(
-        f"expected data in the format {path.suffix.lower() or 'of a folder'}, got bytes in {path.name} that are "
-        f"damaged or cut short ({short}); fetch it again"
+        f"expected data in {kind}, got bytes in {path.name} that are damaged or cut short ({short}); fetch it again"
     )
 
 

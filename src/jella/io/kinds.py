@@ -21,10 +21,18 @@ def is_label_name(name: str) -> bool:
 
 
 def is_matrix(value: Any) -> bool:
-    """Whether a value is a matrix of real numbers with more than one row and column."""
+    """Whether a value is a matrix of numbers, real or complex, with more than one row and column."""
     if sparse.issparse(value):
-        return value.dtype.kind in "biuf"
-    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim == 2 and min(value.shape) > 1
+        return value.dtype.kind in "biufc"
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biufc" and value.ndim == 2 and min(value.shape) > 1
+
+
+def words_in(value: Any) -> str | None:
+    """What a table that is no matrix of numbers holds, 'text' or 'dates'; None for other values."""
+    if not isinstance(value, np.ndarray) or value.ndim != 2 or min(value.shape) < 2:
+        return None
+    kinds = {np.asarray(e).dtype.kind for e in value.ravel()} if value.dtype == object else {value.dtype.kind}
+    return "text" if kinds & {*"US"} else "dates" if kinds & {*"mM"} else None
 
 
 def matrices_in(value: Any) -> list[Any]:
@@ -33,7 +41,7 @@ def matrices_in(value: Any) -> list[Any]:
         return []
     entries = list(value.ravel())
     two_dimensional = all(
-        sparse.issparse(e) or (isinstance(e, np.ndarray) and e.ndim == 2 and e.size > 0 and e.dtype.kind in "biuf")
+        sparse.issparse(e) or (isinstance(e, np.ndarray) and e.ndim == 2 and e.size > 0 and e.dtype.kind in "biufc")
         for e in entries
     )
     return entries if two_dimensional and any(min(e.shape) > 1 for e in entries) else []
@@ -57,7 +65,7 @@ def as_vector(value: Any) -> np.ndarray | None:
 
 def classes_of_one_hot(value: Any) -> np.ndarray | None:
     """The classes, from 1, of a matrix with a single 1 in each row, or in each column; None for other matrices."""
-    if not is_matrix(value):
+    if not is_matrix(value) or value.dtype.kind == "c":
         return None
     entries = value.data if sparse.issparse(value) else value
     if not np.isin(entries, (0, 1)).all():
@@ -98,7 +106,7 @@ def are_permutations(value: Any) -> bool:
 
 def is_triplets(value: Any) -> bool:
     """Whether a matrix of three columns lists (row, column, value), after a first row (rows, columns, entries)."""
-    if sparse.issparse(value) or value.shape[1] != 3:
+    if sparse.issparse(value) or value.shape[1] != 3 or value.dtype.kind == "c":
         return False
     head, body = value[0], value[1:]
     if head[2] != body.shape[0] or body.shape[0] == 0:

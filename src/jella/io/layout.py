@@ -66,9 +66,11 @@ def find_layout(variables: Mapping[str, Any], options: Options, where: str) -> L
     n, how = _n_samples(shapes, None if labels is None else labels.size, options.samples, where)
     kept = {name: place for name, place in places.items() if n in _lengths(shapes[name], options.samples)}
     _check_cells([shapes[name] for name, place in places.items() if name not in kept and place.cell is not None], n)
+    _check_real({name: place.value(variables) for name, place in kept.items()}, where)
     turned = _turned({name: shapes[name] for name in kept}, n, options.samples)
     notes += how + _notes(variables, kept, turned, label_name)
     notes += _left_out([name for name in places if name not in kept], n)
+    notes += _words(variables, n)
     notes += _other_labels([name for name in labellings if name != label_name])
     placed = {name: Slot(p.variable, p.cell, turned[name]) for name, p in kept.items()}
     return Layout(placed, labels, tuple(notes))
@@ -233,6 +235,21 @@ def _check_cells(shapes: list[tuple[int, int]], n: int) -> None:
             f"expected {n} samples in each cell, got one of the shape {shapes[0]}; store samples that a view lacks "
             "as rows of NaN"
         )
+
+
+def _check_real(values: Mapping[str, Any], where: str) -> None:
+    wrong = [name for name, value in values.items() if value.dtype.kind == "c"]
+    if wrong:
+        raise DataError(
+            f"expected real numbers in {wrong[0]!r} of {where}, got complex ones; store their real and imaginary parts "
+            "as two views"
+        )
+
+
+def _words(variables: Mapping[str, Any], n: int) -> list[str]:
+    """Notes on tables of the samples that do not hold numbers."""
+    found = {name: kinds.words_in(value) for name, value in variables.items() if n in getattr(value, "shape", ())}
+    return [f"{name!r} left out: it holds {words}, not numbers." for name, words in found.items() if words]
 
 
 def _left_out(names: list[str], n: int) -> list[str]:

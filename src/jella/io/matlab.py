@@ -103,6 +103,8 @@ class _Hdf5:
         self.budget.need(OBJECT_BYTES + 8 * item.size)
         kind = item.attrs.get("MATLAB_class", b"double")
         values = np.asarray(item[()]).T
+        if values.dtype.names == ("real", "imag"):
+            return values["real"] + 1j * values["imag"]
         if kind == b"cell":
             return self._cells(values, depth)
         if kind == b"char":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from jella.io.errors import DataError, need
 from jella.io.stored import stored_like
-from jella.io.tables import Table
+from jella.io.tables import Table, id_text
 from jella.views.fill import fill_frame, nullable
 from jella.views.frames import numpy_dtype
 
@@ -31,7 +32,7 @@ class Rows:
                 )
             return cls(np.arange(len(view)), np.empty(0, dtype=int))
         pd = need("pandas", "pandas")
-        ids, wanted = table.indexed().index, pd.Index([str(i) for i in view.index])
+        ids, wanted = table.indexed().index, pd.Index([id_text(i) for i in view.index])
         return cls(wanted.get_indexer(ids), np.flatnonzero(~wanted.isin(ids)))
 
     @property
@@ -41,7 +42,9 @@ class Rows:
 
 
 def numbers(column: Any) -> np.ndarray:
-    """The values of a column; integers of Python and NaN if its type is one of nullable integers."""
+    """The values of a column; integers of Python and NaN if its type is one of nullable integers, NaN for text."""
+    if column.dtype.kind == "O":
+        column = need("pandas", "pandas").to_numeric(column, errors="coerce")
     if column.dtype.kind == "f":
         return column.to_numpy(dtype=numpy_dtype(column.dtype), na_value=np.nan)
     return column.to_numpy(dtype=object, na_value=np.nan) if column.hasnans else column.to_numpy()
@@ -74,6 +77,9 @@ def _column(stored: Any, new: Any, rows: Rows, index: Any) -> Any:
     """The stored column, then the additional samples; only values that differ from what was read are new."""
     keep = np.concatenate([unchanged(stored, new, rows), np.zeros(rows.extra.size, dtype=bool)])
     values = numbers(new)[np.maximum(rows.order, 0)]
+    if stored.dtype.kind == "O":  # texts, since other rows of the table hold words
+        texts = [*stored, *[None] * rows.extra.size]
+        return [old if kept else str(new) for old, kept, new in zip(texts, keep, values.tolist(), strict=True)]
     values = values if values.dtype.kind == "f" else values.astype(np.float64)
     out = fill_frame(stored.to_frame(), index, keep[:, None], values[:, None]).iloc[:, 0]
     plain = isinstance(stored.dtype, np.dtype) and isinstance(out.dtype, np.dtype)
@@ -88,10 +94,32 @@ def _extended(table: Table, view: Any, rows: Rows) -> Any:
     names = view.index[rows.extra]
     whole = [c for c, dtype in table.frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iu"]
     own = table.frame.astype({column: nullable(table.frame[column].dtype) for column in whole})
+    stored = table.frame.index if table.id_column is None else table.frame[table.id_column]
+    ids = joined_ids(pd.Index(stored), list(names))
+    out = own.reset_index(drop=True).reindex(range(len(own) + rows.extra.size))
     if table.id_column is None:
-        index = own.index.append(pd.Index(names).astype(own.index.dtype))
-        return own.reindex(index).rename_axis(own.index.name)
-    out = own.reindex(range(len(own) + rows.extra.size))
-    column = table.frame[table.id_column]
-    out[table.id_column] = pd.concat([column, pd.Series(names).astype(column.dtype)], ignore_index=True)
+        return out.set_axis(ids, axis=0)
+    out[table.id_column] = ids
     return out
+
+
+def joined_ids(stored: Any, names: list[Any]) -> Any:
+    """The stored ids, then those of additional samples; all of them as text if the stored type cannot hold the new.
+
+    >>> import pandas as pd
+    >>> joined_ids(pd.Index([7, 8]), ["9"]).tolist(), joined_ids(pd.Index([7, 8]), ["09"]).tolist()
+    ([7, 8, 9], ['7', '8', '09'])
+    """
+    pd = need("pandas", "pandas")
+    if isinstance(stored.dtype, pd.CategoricalDtype):
+        known = stored.dtype.categories
+        made = joined_ids(pd.Index(stored.to_numpy(), dtype=known.dtype), names)
+        categories = joined_ids(known, names).unique()
+        return pd.CategoricalIndex(made, categories, ordered=stored.dtype.ordered, name=stored.name)
+    texts = [id_text(name) for name in names]
+    as_bytes = len(stored) > 0 and all(isinstance(one, bytes) for one in stored)
+    with suppress(ValueError, TypeError, OverflowError):
+        new = pd.Index([t.encode() for t in texts] if as_bytes else texts, dtype=object).astype(stored.dtype)
+        if [id_text(one) for one in new] == texts:
+            return stored.append(new)
+    return pd.Index([*map(id_text, stored), *texts], name=stored.name)

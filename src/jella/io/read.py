@@ -97,7 +97,8 @@ def read(
     missing : list of str, optional
         For text tables: further marks of a missing value, besides 'NA', 'NaN', 'null', the empty cell and similar.
     non_numeric : {'error', 'drop', 'encode'}, default='error'
-        For tables: what to do with columns of text in a view; 'encode' makes one column per value.
+        For tables: what to do with columns of text in a view; 'encode' makes one column per value. True and
+        False in text tables are no text but 1 and 0.
     ids, zero_rows : optional
         How ids are made equal, and whether rows of zeros are missing; as in `jella.align`. With ids='exact', views that
         share too few samples are read, a note says what differs, and a fit refuses them.

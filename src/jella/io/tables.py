@@ -15,6 +15,14 @@ from jella.io.stored import rounding
 from jella.views.frames import repeated
 from jella.views.id_columns import is_id_name
 
+#: kinds of columns that hold neither numbers nor text, as pandas names them, and their names in messages
+_NO_TEXT = {
+    **dict.fromkeys(("date", "datetime"), "dates"),
+    **dict.fromkeys(("time", "timedelta"), "times"),
+    "decimal": "decimals",
+    "complex": "complex numbers",
+}
+
 
 @dataclass(frozen=True)
 class Table:
@@ -23,6 +31,7 @@ class Table:
     name: str
     frame: Any  # DataFrame, indexed by sample if the file says so
     id_column: Any = None  # name of the column with the ids
+    notes: tuple[str, ...] = ()  # what was decided while the file was read
 
     @property
     def has_ids(self) -> bool:
@@ -51,6 +60,18 @@ def find_ids(table: Table, options: Options) -> Table:
     return replace(table, id_column=columns[0]) if called_id or _are_names(first, options) else table
 
 
+def check_names(frame: Any, name: str) -> None:
+    """Refuse a table with several levels of names, or with two columns of one name."""
+    for axis, word in ((frame.index, "index"), (frame.columns, "header")):
+        if axis.nlevels > 1:
+            raise DataError(
+                f"expected one level of names in the {word} of {name!r}, got {axis.nlevels}; keep one, or join them"
+            )
+    if frame.columns.has_duplicates:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"expected columns of different names in {name!r}, got {twice!r} more than once; rename them")
+
+
 def is_unnamed(column: Any) -> bool:
     """Whether a column has no name, or one that pandas made."""
     return str(column).strip() == "" or str(column).startswith("Unnamed: ")
@@ -61,6 +82,8 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
 
     A table of a single column of text holds labels: the first such table, or the one that `options.labels` names.
     """
+    for table in tables:
+        check_names(table.frame, table.name)
     identified = [find_ids(table, options) for table in tables]
     _check_ids(identified, options)
     frames = {table.name: table.indexed() for table in identified}
@@ -70,14 +93,15 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
         raise DataError(
             f"expected a table of numbers in {name}, got only labels ({some(list(labellings))}); add a view"
         )
+    if options.samples == "columns":
+        views = {key: _turned_table(frame, key) for key, frame in views.items()}
     label_name, labels, views = _choose_labels(labellings, views, options)
-    notes = [] if label_name is None else [f"Labels are from {label_name!r}."]
+    notes = [note for table in tables for note in table.notes]
+    notes += [] if label_name is None else [f"Labels are from {label_name!r}."]
     others = [key for key in labellings if key != label_name]
     if others:
         notes.append(f"Other labels, not read: {some(others)}; pass labels={others[0]!r} to use these.")
     views, changes = _numeric(views, options)
-    if options.samples == "columns":
-        views = {key: _turned_table(frame, key) for key, frame in views.items()}
     changes += rounding(views)
     has_ids = identified[0].has_ids
     aligned_by = _id_notes(identified, options) if has_ids else ["Rows are aligned by position: no sample ids."]
@@ -110,21 +134,39 @@ def _check_ids(tables: Sequence[Table], options: Options) -> None:
 
 
 def _turned_table(frame: Any, name: str) -> Any:
-    """A table of features as rows and samples as columns, with samples as rows."""
+    """A table of features as rows and samples as columns, with samples as rows; features of numbers are numeric."""
     if _is_range(frame.index):
         frame = frame.set_axis([str(row) for row in frame.index], axis=0)
-    return frame.set_axis(_checked_ids(frame.columns, name), axis=1).T
+    over = frame.set_axis(_checked_ids(frame.columns, name), axis=1).T
+    if not any(dtype.kind == "O" for dtype in over.dtypes):
+        return over
+    return need("pandas", "pandas").concat([_numbers_of(column) for _, column in over.items()], axis=1)
+
+
+def _numbers_of(column: Any) -> Any:
+    """A column of texts or objects as numbers, if it holds nothing else."""
+    if column.dtype.kind != "O":
+        return column
+    try:
+        return need("pandas", "pandas").to_numeric(column)
+    except (ValueError, TypeError):
+        return column
 
 
 def _are_names(column: Any, options: Options) -> bool:
     """Whether a column holds distinct texts, most of which are not numbers; a few ids that occur twice are refused."""
     pd = need("pandas", "pandas")
-    if _is_numeric(column) or column.isna().any():
+    if _is_numeric(column) or column.isna().any() or _is_nested(column):
         return False
     asked_for = options.labels == column.name or options.non_numeric != "error" or options.id_column is not None
     if not column.is_unique and (asked_for or 2 * column.nunique() <= len(column)):
         return False
     return bool(pd.to_numeric(column, errors="coerce").isna().mean() > 0.5)
+
+
+def id_text(one: Any) -> str:
+    """An id of a table as text."""
+    return one.decode(errors="replace") if isinstance(one, bytes) else str(one)
 
 
 def _checked_ids(ids: Any, name: str) -> Any:
@@ -133,7 +175,7 @@ def _checked_ids(ids: Any, name: str) -> Any:
     if blank.any():
         row = int(np.flatnonzero(blank)[0])
         raise DataError(f"expected an id for each sample of {name!r}, got none in row {row}; name this sample")
-    index = pd.Index([str(i) for i in ids])
+    index = pd.Index([id_text(i) for i in ids])
     if index.has_duplicates:
         raise DataError(f"expected one row per sample in {name!r}, got {repeated(index)}; keep one row of each")
     return index
@@ -145,6 +187,8 @@ def _is_labels(name: str, frame: Any) -> bool:
     column = frame.iloc[:, 0]
     if _is_numeric(column):
         return is_label_name(name) or is_label_name(str(frame.columns[0]))
+    if _is_nested(column):
+        return False
     if column.nunique() == len(column) and len(column) > 2:
         raise DataError(
             f"expected columns separated by a comma, tab, semicolon, bar or space in {name!r}, got one column of "
@@ -180,6 +224,9 @@ def _numeric(views: dict[str, Any], options: Options) -> tuple[dict[str, Any], l
     out, notes = {}, []
     for name, frame in views.items():
         texts = [column for column in frame.columns if not _is_numeric(frame[column])]
+        lists = [column for column in texts if _is_nested(frame[column])]
+        if lists and options.non_numeric != "drop":
+            raise DataError(_no_numbers(name, lists[0], "lists"))
         if texts and options.non_numeric == "error":
             raise DataError(_text_columns(name, frame, texts))
         if texts:
@@ -195,11 +242,24 @@ def _numeric(views: dict[str, Any], options: Options) -> tuple[dict[str, Any], l
     return out, notes
 
 
+def _no_numbers(name: str, column: Any, words: str) -> str:
+    """The error message for a column of values that are neither numbers nor text."""
+    return (
+        f"expected numbers in view {name!r}, got {words} in the column {str(column)!r}; store it as numbers, or pass "
+        "non_numeric='drop'"
+    )
+
+
 def _text_columns(name: str, frame: Any, texts: list[Any]) -> str:
     """The error message for columns that hold text, alone or among numbers."""
     pd = need("pandas", "pandas")
     column = frame[texts[0]].dropna()
+    kind = pd.api.types.infer_dtype(column).rstrip("0123456789")
+    if column.dtype.kind != "O" or kind in _NO_TEXT:
+        return _no_numbers(name, texts[0], _NO_TEXT.get(kind, f"values of the type {column.dtype}"))
     odd = column[pd.to_numeric(column, errors="coerce").isna()]
+    if odd.empty:
+        return _no_numbers(name, texts[0], f"values of the type {column.dtype}")
     if odd.astype(str).str.fullmatch(r"[+-]?\d+,\d+").all():
         return (
             f"expected numbers in view {name!r}, got decimal commas such as {str(odd.iloc[0])!r} in "
@@ -250,6 +310,11 @@ def _shown(column: Any) -> str:
 def _is_numeric(column: Any) -> bool:
     pd = need("pandas", "pandas")
     return bool(pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype))
+
+
+def _is_nested(column: Any) -> bool:
+    """Whether a column holds lists, arrays or other values with parts."""
+    return column.dtype == object and any(isinstance(one, list | dict | set | np.ndarray) for one in column)
 
 
 def _is_range(index: Any) -> bool:

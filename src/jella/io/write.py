@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from jella.io.annotated import write_annotated
@@ -77,12 +78,31 @@ def write_views(
     ...     print([file.name for file in written], list(read(folder).views))
     ['left.csv', 'right.csv'] ['left', 'right']
     """
+    _check(views)
     known = read(like) if isinstance(like, str | os.PathLike) else like
     steps = _steps(dict(views), Path(path), known)
     with ExitStack() as stack:
         for target, write in steps:
             write(stack.enter_context(replacing(target)))
     return [target for target, _ in steps]
+
+
+def _check(views: Mapping[str, Any]) -> None:
+    """Refuse two names that are one in files, and what is not samples x features."""
+    known: dict[str, Any] = {}
+    for name, view in views.items():
+        if str(name) in known:
+            raise DataError(
+                f"expected views of different names, got {known[str(name)]!r} and {name!r}, which are one name in "
+                "files; rename one"
+            )
+        known[str(name)] = name
+        shape = view.shape if hasattr(view, "shape") else np.shape(view)
+        if len(shape) != 2:
+            raise DataError(
+                f"expected a 2-D array (samples x features) for view {str(name)!r}, got {len(shape)} dimension(s); "
+                "reshape it"
+            )
 
 
 def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[_Step]:

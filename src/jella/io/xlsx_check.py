@@ -20,15 +20,22 @@ _MOST_ROWS, _MOST_COLUMNS = 2**20, 2**14
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
-def check_workbook(path: Path) -> None:
-    """Refuse a workbook that needs far more memory than it stores, or that holds formulas without values."""
+def check_workbook(path: Path) -> dict[str, list[str]]:
+    """Refuse a workbook that needs far more memory than it stores, or that holds formulas without values.
+
+    Returns
+    -------
+    dict of str to list of str
+        By sheet, the errors in its cells, such as '#DIV/0!'.
+    """
     check_archive(path, _XML_WEIGHT)
     with zipfile.ZipFile(path) as archive:
         sheets = [(name, member) for name, member in _sheets(archive) if member in archive.namelist()]
-        budget = Budget(path)
+        budget, errors = Budget(path), {}
         for name, member in sheets:
             with archive.open(member) as file:
-                _check_sheet(file, name, budget)
+                errors[name] = _check_sheet(file, name, budget)
+    return errors
 
 
 def _sheets(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
@@ -43,9 +50,9 @@ def _sheets(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
             yield str(sheet.get("name")), posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
 
 
-def _check_sheet(file: Any, name: str, budget: Budget) -> None:
-    """Count the cells up to the last row and column that hold one, and look for formulas without values."""
-    path = budget.path
+def _check_sheet(file: Any, name: str, budget: Budget) -> list[str]:
+    """Count the cells up to the last row and column that hold one, and look for formulas without values, and errors."""
+    path, errors = budget.path, []
     row = column = last_row = last_column = counted = 0
     for event, element in ElementTree.iterparse(file, events=("start", "end")):
         tag = _tag(element)
@@ -64,11 +71,14 @@ def _check_sheet(file: Any, name: str, budget: Budget) -> None:
                     f"expected the value of each formula in {path.name}, got none in cell "
                     f"{element.get('r')} of sheet {name!r}; open it in a spreadsheet program and save it"
                 )
+            if element.get("t") == "e":
+                errors.append(str(parts.get("v")))
         elif event == "end" and tag == "row":
             last_row = max(row, last_row)
             element.clear()
             budget.need(_CELL_BYTES * (last_row * last_column - counted))
             counted = last_row * last_column
+    return errors
 
 
 def _column(letters: str) -> int:

@@ -99,7 +99,10 @@ def check_numeric(wrong: list[str], name: str) -> None:
 
 
 def check_unique(index: Any, name: str) -> Any:
-    """The index of a view, which must not have a sample more than once."""
+    """The index of a view, which must have an id for each sample, and none more than once."""
+    if index.nlevels == 1 and index.hasnans:
+        row = int(np.flatnonzero(index.isna())[0])
+        raise ValueError(f"expected an id for each sample of view {name!r}, got none in row {row}; name this sample")
     if not index.has_duplicates:
         return index
     twice = index.duplicated()
