@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def _hdf(change: Callable[[Any, Path], None], name: str = "data.mat") -> Callabl
             import anndata
             import mudata
 
-            mudata.set_options(pull_on_update=False)
+            with suppress(AttributeError):  # later versions never pull
+                mudata.set_options(pull_on_update=False)
             part = anndata.AnnData(np.arange(48.0).reshape(12, 4))
             if name.endswith(".h5ad"):
                 part.write_h5ad(place / name)

@@ -108,6 +108,10 @@ def fork(
     return _watched(pid, started, (ends[0][0], ends[1][0]), limit, memory, ())
 
 
+#: exit code of a child that a signal reached before it became the program
+NOT_STARTED = 71
+
+
 def spawn(
     words: Sequence[str],
     root: Path,
@@ -130,7 +134,7 @@ def spawn(
                 os.dup2(os.open(stdout, os.O_WRONLY), 1)
             os.execve(sys.executable, [sys.executable, *words], child_environment(root))
         finally:
-            os._exit(71)
+            os._exit(NOT_STARTED)
     for _, write in ends:
         os.close(write)
     return _watched(pid, started, (ends[0][0], ends[1][0]), limit, KILLED_OVER, signals)

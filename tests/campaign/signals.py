@@ -111,7 +111,7 @@ def _strike(command: str, kind: str, number: int, root: Path) -> Finding:
     sent = [(after + pause * at, int(one)) for at, one in enumerate(numbers)]
     run = sandbox.spawn(["-m", "jella", *words(command, 1, report=number % 5 == 4)], root, signals=sent)
     verdict = sandbox.verdict(run, (), (0, *codes))
-    if verdict == "traceback" and _before_main(run.err):
+    if run.code == sandbox.NOT_STARTED or (verdict == "traceback" and _before_main(run.err)):
         verdict, state = "ok", "before the command began"
     else:
         state = "ended" if run.code == 0 else "stopped"

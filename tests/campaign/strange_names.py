@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -87,7 +88,8 @@ def _modality(name: str) -> Callable[[Path], str]:
         import anndata
         import mudata
 
-        mudata.set_options(pull_on_update=False)
+        with suppress(AttributeError):  # later versions never pull
+            mudata.set_options(pull_on_update=False)
         parts = {each: anndata.AnnData(np.arange(36.0).reshape(12, 3) % 7 + 1) for each in ("first", "other")}
         for each, part in parts.items():
             part.var_names = [f"{each}{j}" for j in range(3)]
