@@ -636,3 +636,11 @@ def _flipped(content, number):
         member = file.infolist()[number]
     where = member.header_offset + 30 + len(member.filename) + member.compress_size // 2
     return content[:where] + bytes([content[where] ^ 255]) + content[where + 1 :]
+
+
+def test_values_that_are_nested_too_deeply_are_refused():
+    node = 1
+    for _ in range(60):
+        node = {"kind": "tuple", "parts": {"items": [node]}}
+    with pytest.raises(ValueError, match="nested at most 50 deep"):
+        Decoder(None, []).decode(node)

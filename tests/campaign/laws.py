@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from jella.estimators.catalogue import estimators
 from jella.estimators.framework import BaseJELLA
 from jella.terms import SparseBlockDiagonal
+from jella.views import read_views
+from jella.views.fingerprints import fingerprints
 
 SCALES = ("sample", "feature", "standardize", "center", "root", "auto", "none")
 #: terms that can be made without data
@@ -253,8 +255,7 @@ def _garbage_has_no_effect(drawn: Drawn, model: Any, rng: np.random.Generator) -
 
 def _order(drawn: Drawn, model: Any, rng: np.random.Generator) -> str | None:
     order = rng.permutation(len(drawn.views[0]))
-    together = np.concatenate([np.where(m, X, np.nan) for X, m in zip(drawn.views, drawn.masks, strict=True)], axis=1)
-    if len(np.unique(together, axis=0)) < len(order):
+    if len(np.unique(fingerprints(read_views(drawn.data())))) < len(order):
         return None  # equal samples are told apart by their order
     name = drawn.kind.__name__
     if name == "SparseBDR":

@@ -79,6 +79,10 @@ class Encoder:
         return {"shared": self._seen[key][1]}
 
 
+#: levels of values in values; those of fitted models have about ten
+DEEPEST = 50
+
+
 class Decoder:
     """From nodes to values.
 
@@ -99,12 +103,22 @@ class Decoder:
         self._read_array = read_array
         self._kinds = {kind.name: kind for kind in (TEXTS, SCALAR, *kinds_by_type().values())}
         self._shared: list[Any] = []
+        self._depth = 0
         for node in shared:
             self._check_may_be_shared(node)
             self._shared.append(self.decode(node))
 
     def decode(self, node: Node) -> Any:
-        """The value of a node; an unknown node is a ValueError."""
+        """The value of a node; an unknown node is a ValueError, and so is one that is nested too deeply."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ValueError(f"expected values that are nested at most {DEEPEST} deep, got more")
+        try:
+            return self._value(node)
+        finally:
+            self._depth -= 1
+
+    def _value(self, node: Node) -> Any:
         if isinstance(node, list):
             return [self.decode(item) for item in node]
         if not isinstance(node, dict):
