@@ -49,8 +49,8 @@ def load_sheets(path: Path, options: Options) -> dict[str, Table]:
 
 def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
     """Write the workbook of the source, with its formats, and the values of the views in their sheets."""
-    tables = load_sheets(source, options)
-    with reading(source):  # with its formats, which reading the values did not need
+    with reading(source):
+        tables = load_sheets(source, options)
         book = need("openpyxl", "excel").load_workbook(source)
     for name, view in views.items():
         _put(book[name], find_ids(tables[name], options), view)
