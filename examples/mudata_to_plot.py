@@ -5,6 +5,7 @@ Run: python examples/mudata_to_plot.py   (needs pip install 'jella[mudata,plot]'
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import anndata
@@ -38,7 +39,7 @@ def draw_cells() -> mudata.MuData:
 
     rna = anndata.AnnData(counts, obs=cells, var=genes)
     adt = anndata.AnnData(proteins[stained], obs=cells.loc[stained, []], var=names)
-    with mudata.set_options(pull_on_update=False):
+    with mudata.set_options(pull_on_update=False) if hasattr(mudata, "set_options") else nullcontext():
         return mudata.MuData({"rna": rna, "adt": adt})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -80,3 +81,8 @@ def make(method: type[BaseJELLA], **options: Any) -> BaseJELLA:
 
 
 CASES = [(method, setting) for method in all_methods() for setting in SETTINGS if takes(method, setting)]
+
+
+def never_pulling(mudata):
+    """A block in which a MuData does not copy annotations of its modalities, as in mudata 0.4, which has no option."""
+    return mudata.set_options(pull_on_update=False) if hasattr(mudata, "set_options") else nullcontext()

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from common import never_pulling
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -86,7 +87,7 @@ def annotated(frames):
 def multimodal(frames):
     mudata = pytest.importorskip("mudata")
     parts = annotated([frame.add_prefix(name) for name, frame in frames.items()])
-    with mudata.set_options(pull_on_update=False):
+    with never_pulling(mudata):
         return mudata.MuData(dict(zip(frames, parts, strict=True)))
 
 

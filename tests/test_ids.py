@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from common import never_pulling
 from scipy import sparse
 
 import jella
@@ -328,7 +329,7 @@ def test_annotated_matrices():
     assert views["adt"].obs_names[0].endswith("-01A")
     assert fit(done).embedding_.shape == (N, 2)
     assert fit(jella.align(views, ids="union")).embedding_.shape == (2 * N - 4, 2)
-    with mudata.set_options(pull_on_update=False):
+    with never_pulling(mudata):
         whole = mudata.MuData(views)
         whole.obs["batch"] = ["x"] * whole.n_obs
         assert "ids='prefix:12'" in refusal(whole)
@@ -417,7 +418,7 @@ def test_union_on_the_command_line(tmp_path, capsys):
 def test_written_annotated_files_have_their_ids(tmp_path):
     anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
     views = pair(BASE[:26], [one + "-01A" for one in BASE[4:]])
-    with mudata.set_options(pull_on_update=False):
+    with never_pulling(mudata):
         mudata.MuData({name: anndata.AnnData(view) for name, view in views.items()}).write_h5mu(tmp_path / "x.h5mu")
     data = read(tmp_path / "x.h5mu", ids="prefix:12")
     write_views(fit(data.views).complete(data.views), tmp_path / "out", like=data)
