@@ -530,3 +530,10 @@ def test_an_error_that_cannot_be_estimated_is_left_out(tmp_path, capfd, values):
     assert "no estimate of the error: expected" in told.out
     assert "Warning" not in told.err
     assert json.loads((tmp_path / "out" / "run.json").read_text())["parts"] == {"error": "left out"}
+
+
+@pytest.mark.parametrize("words", [["--rate", "2"], ["--rate", "nan"], ["--repeats", "0"], ["--repeats", "9" * 23]])
+def test_compare_checks_its_numbers_at_once(words, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "a.npz", *words])
+    assert "expected a" in capsys.readouterr().err

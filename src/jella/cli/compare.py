@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jella.model_selection.held_out import Trials
 
 HELP = "compare methods on hidden values, without labels"
+MOST_REPEATS = 1000
 COLUMNS = ("method", "error", "nmi", "ari", "seconds", "why")
 
 
@@ -36,11 +37,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--methods", nargs="+", default=["all"], metavar="NAME", help="as `jella methods` lists them, or all"
     )
-    parser.add_argument("--rate", type=float, default=0.1, help="share of the known values to hide (default 0.1)")
-    parser.add_argument("--repeats", type=int, default=1, help="number of draws of hidden values (default 1)")
+    parser.add_argument("--rate", type=_rate, default=0.1, help="share of the known values to hide (default 0.1)")
+    parser.add_argument("--repeats", type=_repeats, default=1, help="number of draws of hidden values (default 1)")
     clusters_argument(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="also write the table as CSV; must not exist yet")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+
+
+def _rate(text: str) -> float:
+    """The value of --rate."""
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 < rate < 1:
+        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, got {text!r}")
+    return rate
+
+
+def _repeats(text: str) -> int:
+    """The value of --repeats."""
+    count = int(text) if text.isdecimal() and len(text) < 6 else 0
+    if not 1 <= count <= MOST_REPEATS:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to {MOST_REPEATS}, got {text!r}")
+    return count
 
 
 def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
