@@ -108,11 +108,15 @@ def test_laws_hold_on_random_problems(seed):
     assert check(seed) is None
 
 
-def test_daimc_completes_a_view_that_one_sample_has():
-    views = seen_once()
-    for max_iter in (3, 30):
-        found = fitted(jella.DAIMC, views, max_iter=max_iter).complete(views)[1]
-        assert np.abs(found).max() < 50  # of values in [0, 1); it was 83 000
+def test_daimc_refuses_a_view_that_fewer_samples_have_than_components():
+    """Its basis could grow without end: completed values were 83 000 for values in [0, 1)."""
+    rng = np.random.default_rng(0)
+    views = [rng.uniform(size=(30, 5)), rng.uniform(size=(30, 4))]
+    for count in (1, 2):
+        few = [views[0], np.where(np.arange(30)[:, None] < count, views[1], np.nan)]
+        with pytest.raises(ValueError, match=f"at least 3 samples of each view, but view 'view1' has {count}"):
+            fitted(jella.DAIMC, few, n_clusters=3)
+        assert np.abs(fitted(jella.DAIMC, few, n_clusters=count).complete(few)[1]).max() < 50
 
 
 def test_daimc_of_zeros_is_zero():

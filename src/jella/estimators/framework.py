@@ -31,7 +31,7 @@ from jella.solve.samples import SamplesLostError
 from jella.solve.solver import Result, solve
 from jella.solve.start import make_start
 from jella.views import AnyViews, Views, collect
-from jella.views.checks import refuse_missing_entries, refuse_negative
+from jella.views.checks import refuse_few_samples, refuse_missing_entries, refuse_negative
 from jella.views.fingerprints import fingerprints
 
 #: rules for relaxation, by the names that users give
@@ -83,6 +83,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             refuse_negative(prepared.scaled, name)
         if not problem.loss.allows_entries:
             refuse_missing_entries(prepared.used, name)
+        if any(term.grows for term in problem.basis):
+            refuse_few_samples(prepared.used, self._rank(prepared.used), name)
         result = self._solve(prepared, problem)
         self._remember(X, prepared)
         self._set_fitted(X, problem, result, prepared)

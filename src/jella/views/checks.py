@@ -64,3 +64,13 @@ def refuse_missing_entries(views: AnyViews, method: str) -> None:
                 f"{view.n_features - counts[row]} of the {view.n_features} entries of view {view.name!r} (NaN or not "
                 "observed); use jella.MVLIV, or complete the data with it first"
             )
+
+
+def refuse_few_samples(views: AnyViews, least: int, method: str) -> None:
+    """Refuse a view that too few samples have, for methods whose answers there would be arbitrary."""
+    for view, count in zip(views, views.presence().sum(axis=0).tolist(), strict=True):
+        if count < least:
+            raise ValueError(
+                f"{method} with {least} components needs at least {least} samples of each view, but view {view.name!r} "
+                f"has {count}; leave this view out, choose fewer components, or use jella.SparseBDR"
+            )

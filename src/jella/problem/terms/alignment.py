@@ -33,6 +33,8 @@ class Alignment(Coupling):
     .. [1] M. Hu, S. Chen: Doubly aligned incomplete multi-view clustering. IJCAI 2018.
     """
 
+    grows = True
+
     def __init__(self, alpha: float = 1.0, beta: float = 1.0) -> None:
         self.alpha, self.beta = positive(alpha, "Alignment alpha"), positive(beta, "Alignment beta")
 

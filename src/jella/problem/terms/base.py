@@ -79,6 +79,8 @@ class Term(Part, ABC):
     stacked: ClassVar[bool] = False
     #: enters its block only through `linear`, as a bound that is equal to the term at the current block
     linearises: ClassVar[bool] = False
+    #: lets its block grow without end unless data hold it: each view must have as many samples as components
+    grows: ClassVar[bool] = False
     #: number of n × n arrays that a fit holds for the term
     pairs: ClassVar[int] = 0
     #: order in which proxes of several terms are applied
