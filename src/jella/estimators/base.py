@@ -438,6 +438,8 @@ class BaseEmbedding(BaseTransformer):
 
         In a sample with at least two views one view is hidden, in any other a tenth of its observed entries. Its
         embedding is inferred from the rest. Errors are in the scale of the model. random_state decides what is hidden.
+        For samples of the fit the score is too good, because the fit has seen what is hidden here; use
+        `jella.model_selection.held_out_error` to choose between models on them.
         """
         views = self.read(X, observed)
         seed = self.random_state if isinstance(self.random_state, int | np.integer) else 0
