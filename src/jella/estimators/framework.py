@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClusterMixin
+from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
@@ -90,6 +90,18 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         self._set_fitted(X, problem, result, prepared)
         if not result.converged:
             self._warn(result)
+
+    def _refit(self, views: Views) -> Readout:
+        """The answers of a fit of the same method to other views of the same features, without clusters."""
+        trial = clone(self).set_params(callback=None, warm_start=False, on_empty="drop")
+        if not isinstance(self.init, str):
+            trial.set_params(init="svd")
+        prepared = trial._prepare(views)
+        problem = trial.declare(Data(prepared.scaled, None, prepared.rows, views.n_samples))
+        result = trial._solve(prepared, problem)
+        if result.stop_reason == "interrupted":
+            raise KeyboardInterrupt
+        return trial._make_readout(problem, result, prepared)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

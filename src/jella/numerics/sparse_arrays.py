@@ -70,8 +70,8 @@ def to_scipy(matrix: Any) -> Any:
     return sparse.csr_array(matrix.get())
 
 
-def neighbour_graph(indices: np.ndarray) -> sparse.csr_array:
-    """Adjacency matrix (n, n) of ones from the indices (n, q) of neighbours, where -1 means none.
+def neighbour_graph(indices: np.ndarray, n_columns: int | None = None) -> sparse.csr_array:
+    """Adjacency matrix (n, n), or (n, n_columns), of ones from the indices (n, q) of neighbours, where -1 means none.
 
     >>> neighbour_graph(np.array([[1], [0], [-1]])).toarray()
     array([[0., 1., 0.],
@@ -82,8 +82,9 @@ def neighbour_graph(indices: np.ndarray) -> sparse.csr_array:
     keep = indices >= 0
     indptr = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
     columns = np.asarray(indices[keep])
-    small = max(n, columns.size) < 2**31
+    shape = (n, n if n_columns is None else n_columns)
+    small = max(*shape, columns.size) < 2**31
     kind = np.int32 if small else np.int64
-    A = sparse.csr_array((np.ones(columns.size), columns.astype(kind), indptr.astype(kind)), shape=(n, n))
+    A = sparse.csr_array((np.ones(columns.size), columns.astype(kind), indptr.astype(kind)), shape=shape)
     A.sort_indices()
     return A

@@ -1,7 +1,7 @@
 """Random choice of observed values to hide.
 
-Three rules: a setting of missingness (`make_incomplete`), values held out in the way the data lack them (`HeldOut`),
-and the rule of `score`. All consist of the same two steps: samples lose one of their views, and views lose entries. A
+Four rules: a setting of missingness (`make_incomplete`), values held out in the way the data lack them (`HeldOut`), the
+same with the shares of the views (calibration of a completion), and the rule of `score`. All consist of the same two steps: samples lose one of their views, and views lose entries. A
 sample never loses its last observed value.
 """
 
@@ -20,7 +20,7 @@ from jella.views.model import View, Views
 SCORE_SHARE = 0.1
 
 
-# the three rules
+# the four rules
 
 
 def draw_setting(views: Views, rate: float, setting: str, rng: np.random.Generator) -> Hidden:
@@ -87,6 +87,48 @@ def draw_as_missing(views: Views, share: float, what: str, rng: np.random.Genera
             "keep their last one; increase the share or pass more data"
         )
     return hidden
+
+
+def draw_for_calibration(views: Views, share: float, rng: np.random.Generator) -> Hidden:
+    """Whole views as often as samples lack each view, and entries of the views that lack entries.
+
+    Where nothing is missing, each view is as likely as any other, and dense views lose entries too. No sample and no
+    feature loses its last observed value.
+
+    Parameters
+    ----------
+    views : Views
+    share : float in (0, 1)
+        Of the samples with two views or more, and of the observed entries of each view that loses entries.
+    rng : numpy.random.Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jella.views import read_views
+    >>> first, second = np.ones((10, 2)), np.ones((10, 3))
+    >>> second[:2] = np.nan
+    >>> hidden = draw_for_calibration(read_views([first, second]), 0.25, np.random.default_rng(0))
+    >>> [int(where.sum()) for where in hidden]
+    [0, 2]
+    """
+    lacking = np.array([views.n_samples - int(view.presence().sum()) for view in views], dtype=np.float64)
+    complete = not lacking.any() and views.is_rowwise
+    chances = np.ones(len(views)) if complete else lacking
+    able = views.presence() & (chances > 0)
+    rows = np.flatnonzero(_has_several(views) & able.any(axis=1))
+    hidden = Hidden.nothing(views)
+    if chances.any() and rows.size:
+        rows = rng.choice(rows, max(1, round(share * rows.size)), replace=False)
+        lost = np.full(views.n_samples, -1)
+        # the smallest of exponential waiting times: a view wins with its share of the chances
+        waiting = rng.exponential(size=(rows.size, len(views))) / np.where(chances > 0, chances, 1.0)
+        lost[rows] = np.where(able[rows], waiting, np.inf).argmin(axis=1)
+        hidden = _without(views, lost)
+    chosen = [v for v, view in enumerate(views) if (not view.is_sparse if complete else not view.is_rowwise)]
+    if chosen:
+        hidden = _and_entries(views, hidden, share, rng, chosen)
+    return Hidden(tuple(_spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)))
 
 
 def draw_for_score(views: Views, rng: np.random.Generator) -> Hidden:

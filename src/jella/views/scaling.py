@@ -91,6 +91,20 @@ class ViewScale:
             out = out + like(self.center, out)
         return out * namespace(out).abs(out) if self.rooted else out
 
+    def undo(self, view: View, norms: np.ndarray | None) -> View:
+        """A view in the scale of the model, in the units of the user again; norms None means that each is one."""
+        if not view.is_sparse:
+            return view.map(lambda X: self.invert(X, norms))
+        X = sparse.csr_array(view.X, dtype=np.float64, copy=True)
+        X.data /= self.root_weight
+        if self.by_norm and norms is not None:
+            X.data *= np.repeat(norms, np.diff(X.indptr))
+        if self.spread is not None:
+            X.data *= np.broadcast_to(self.spread, (view.n_features,))[X.indices]
+        if self.rooted:
+            X.data *= np.abs(X.data)
+        return replace(view, X=X)
+
     def _shrunk(self, X: Array, norms: np.ndarray | None) -> Array:
         X = X if self.center is None else X - like(self.center, X)
         X = X if self.spread is None else X / like(self.spread, X)
@@ -182,6 +196,16 @@ class Scaling:
     def _apply(self, views: Views) -> Views:
         items = tuple(scale.apply(view) for scale, view in zip(self.scales, views, strict=True))
         return replace(views, items=items)
+
+    def undo(self, scaled: Views) -> Views:
+        """The samples of the fit in the units of the user again, up to rounding, in NumPy and double precision."""
+        norms = None if self.log_norms is None else np.exp(np.nan_to_num(self.log_norms))
+        items = []
+        for v, (scale, view) in enumerate(zip(self.scales, scaled, strict=True)):
+            X = view.X if view.is_sparse else to_numpy(view.X).astype(np.float64, copy=False)
+            host = replace(view, X=X, mask=to_numpy(view.mask))
+            items.append(scale.undo(host, None if norms is None else norms[:, v]))
+        return replace(scaled, items=tuple(items))
 
     def scale_of(self, views: Views) -> np.ndarray | None:
         """Norm of each sample in each view, (n, V): measured where present, predicted where missing.

@@ -1,0 +1,1 @@
+"""How missing values are predicted: several predictors, weighed and calibrated on hidden values, with intervals."""

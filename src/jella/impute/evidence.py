@@ -1,0 +1,190 @@
+"""Evidence on the predictors: observed values that were hidden from them, and what they predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from math import ceil
+
+import numpy as np
+
+from jella.impute.path import OnPath, PathPredictor, path, path_scaling
+from jella.impute.predictors import Predictors, Refit
+from jella.impute.units import Units
+from jella.numerics.arrays import dense_rows, row_blocks
+from jella.views import Hidden, Views
+from jella.views.draw import draw_for_calibration
+
+#: share of the samples and of the entries that a trial hides, and the most values
+SHARE, MOST_HIDDEN = 0.1, 1_000_000
+#: trials: as many as it takes to hide whole views, or entries, of this many samples, within these bounds
+ENOUGH_ROWS, FEWEST_TRIALS, MOST_TRIALS = 60, 3, 8
+#: the path ends when this many weights have not lowered the error by this share
+PATIENCE, GAIN = 2, 1e-3
+#: models before and after the best one of the path that are kept
+BEFORE, AFTER = 2, 2
+#: bytes of a block of predictions
+BLOCK_BYTES = 2**26
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Hidden values, one entry of each array per value, and their predictions.
+
+    Attributes
+    ----------
+    view, feature, trial : int arrays (N,)
+    sample : int array (N,)
+        Position of the sample in the fit.
+    whole : bool array (N,)
+        Whether the sample lost the whole view.
+    share : array (N,)
+        Share of the sample's entries, over all views, that the trial left.
+    truth : array (N,)
+        Distance from the mean of its feature in the trial, in standard deviations of the feature in all data.
+    predictions : array (K, N)
+        Likewise; one row per predictor.
+    """
+
+    view: np.ndarray
+    feature: np.ndarray
+    trial: np.ndarray
+    sample: np.ndarray
+    whole: np.ndarray
+    share: np.ndarray
+    truth: np.ndarray
+    predictions: np.ndarray
+
+    def __len__(self) -> int:
+        return self.truth.size
+
+    @property
+    def rows(self) -> np.ndarray:
+        """A number for each sample of each trial, (N,): values with the same number are not independent."""
+        return self.sample + self.trial.astype(np.int64) * (int(self.sample.max(initial=0)) + 1)
+
+    def where(self, chosen: np.ndarray) -> Evidence:
+        """The values at some positions."""
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}
+        return Evidence(**{name: part[..., chosen] for name, part in parts.items()})
+
+    def groups(self) -> Iterator[tuple[int, bool, np.ndarray]]:
+        """Views and kinds of holes that there is evidence on, with the positions of their values."""
+        for v in np.unique(self.view):
+            for whole in (False, True):
+                found = np.flatnonzero((self.view == v) & (self.whole == whole))
+                if found.size:
+                    yield int(v), whole, found
+
+    @classmethod
+    def joined(cls, parts: list[Evidence]) -> Evidence:
+        """The evidence of several trials."""
+        names = [one.name for one in fields(cls)]
+        return cls(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
+
+
+def gather(views: Views, refit: Refit, seed: int) -> tuple[Evidence | None, tuple[int, ...]]:
+    """Evidence from a few trials, and the numbers of the models of the path that are worth keeping.
+
+    None where nothing can be hidden.
+
+    Parameters
+    ----------
+    views : Views
+        The samples of a fit, in the user's units, in the order of the fit; NumPy arrays.
+    refit : callable
+        Fits the model of the clusters to the views of a trial.
+    seed : int
+    """
+    rng, full = np.random.default_rng(seed), Units.of(views)
+    share = min(SHARE, MOST_HIDDEN / max(views.n_samples * views.n_features, 1))
+    parts: list[Evidence] = []
+    numbers: tuple[int, ...] = ()
+    trial, n_trials = 0, 1
+    while trial < n_trials:
+        hidden = draw_for_calibration(views, share, rng)
+        if not any(hidden.counts(views)):
+            return None, ()
+        holed = hidden.apply(views)
+        units = replace(full, means=Units.of(holed).means)
+        if trial == 0:
+            predictor, numbers = _explored(views, holed, hidden, units)
+            n_trials = min(max(ceil(ENOUGH_ROWS / _fewest_rows(views, holed, hidden)), FEWEST_TRIALS), MOST_TRIALS)
+        else:
+            predictor = PathPredictor.learn(holed, numbers)
+        parts.append(_seen(views, holed, hidden, Predictors(refit(holed), predictor, units), trial))
+        trial += 1
+    return Evidence.joined(parts), numbers
+
+
+def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
+    """Samples that lose a whole view; where no sample does, samples that lose entries."""
+    whole = (views.presence() & ~holed.presence()).any(axis=1).sum()
+    return int(whole or np.any([where.any(axis=1) for where in hidden], axis=0).sum())
+
+
+def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple[PathPredictor, tuple[int, ...]]:
+    """The models around the best one of the path, judged by the hidden values, and their numbers."""
+    scaling = path_scaling(holed)
+    norms, models, errors = scaling.scale_of(holed), [], []
+    targets = [_targets(views, hidden, units, v) for v in range(len(views))]
+    for model, W in path(scaling.apply(holed)):
+        total = 0.0
+        for v, (rows, where, truth) in enumerate(targets):
+            if rows.size:
+                values = scaling.invert(W[rows] @ model.bases[v].T, v, None if norms is None else norms[rows])
+                total += float(np.sum((units.relative(values, v)[where] - truth) ** 2))
+        models.append(model)
+        errors.append(total)
+        best = int(np.argmin(errors))
+        if len(errors) - 1 - best >= PATIENCE or not total < np.inf:
+            break
+    if not models:
+        return PathPredictor(scaling, ()), ()
+    best = int(np.argmin(errors))
+    numbers = tuple(range(max(best - BEFORE, 0), min(best + AFTER + 1, len(models))))
+    kept: list[OnPath] = [models[number] for number in numbers]
+    return PathPredictor(scaling, tuple(kept)), numbers
+
+
+def _targets(views: Views, hidden: Hidden, units: Units, v: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Samples that lose values of a view, where in their rows, and the hidden values relative to the units."""
+    rows = hidden.rows(v)
+    where = np.broadcast_to(hidden[v][rows], (rows.size, views[v].n_features)) & units.varies[v]
+    return rows, where, units.relative(dense_rows(views[v].X, rows), v)[where]
+
+
+def _seen(views: Views, holed: Views, hidden: Hidden, predictors: Predictors, trial: int) -> Evidence:
+    """The hidden values of a trial with their predictions."""
+    affected = np.flatnonzero(np.any([where.any(axis=1) for where in hidden], axis=0))
+    share, presence = observed_share(holed), holed.presence()
+    parts = []
+    bytes_per_row = 8 * views.n_features * predictors.n_members
+    for block in row_blocks(affected.size, bytes_per_row, BLOCK_BYTES):
+        rows = affected[block]
+        found = predictors.predict(holed.take(rows))
+        for v, view in enumerate(views):
+            where = np.broadcast_to(hidden[v][rows], (rows.size, view.n_features)) & predictors.units.varies[v]
+            line, feature = np.nonzero(where)
+            if not line.size:
+                continue
+            truth = predictors.units.relative(dense_rows(view.X, rows), v)
+            parts.append(
+                Evidence(
+                    view=np.full(line.size, v, dtype=np.int32),
+                    feature=feature.astype(np.int32),
+                    trial=np.full(line.size, trial, dtype=np.int32),
+                    sample=rows[line],
+                    whole=~presence[rows[line], v],
+                    share=share[rows[line]],
+                    truth=truth[where],
+                    predictions=found[v][:, where],
+                )
+            )
+    return Evidence.joined(parts)
+
+
+def observed_share(views: Views) -> np.ndarray:
+    """The share of the entries of each sample that it has, over all views, (n,)."""
+    counts = np.sum([np.asarray(view.count_by_sample()) for view in views], axis=0)
+    return counts / max(views.n_features, 1)

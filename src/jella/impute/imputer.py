@@ -1,0 +1,227 @@
+"""The imputer of a fitted model: predictors, and how their predictions become values, intervals and error estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jella.impute.errors import ErrorEstimate, estimate, gains, trust_in
+from jella.impute.evidence import BLOCK_BYTES, Evidence, gather, observed_share
+from jella.impute.path import PathPredictor
+from jella.impute.predictors import Predictors, Refit
+from jella.impute.recipe import Bounds, Group, Recipe
+from jella.impute.spread import Spread
+from jella.impute.units import Units
+from jella.numerics.arrays import row_blocks, to_numpy
+from jella.readout.neighbours import NeighbourReadout
+from jella.views import View, Views
+
+
+@dataclass(frozen=True, eq=False)
+class Imputer:
+    """What a model needs, besides its readout, to impute missing values.
+
+    Attributes
+    ----------
+    path : PathPredictor
+    units : Units
+    recipe : Recipe
+    spread : Spread
+    by_view : tuple of ErrorEstimate
+    overall : ErrorEstimate
+    n_trials : int
+        Number of times that values were hidden.
+    """
+
+    path: PathPredictor
+    units: Units
+    recipe: Recipe
+    spread: Spread
+    by_view: tuple[ErrorEstimate, ...]
+    overall: ErrorEstimate
+    n_trials: int
+
+    @classmethod
+    def learn(cls, views: Views, refit: Refit, kind_bounds: Callable[[int], tuple], seed: int) -> Imputer | None:
+        """An imputer for the samples of a fit; None where nothing can be hidden.
+
+        Parameters
+        ----------
+        views : Views
+            The samples of the fit, in the user's units and in the order of the fit; NumPy arrays.
+        refit : callable
+            Fits the model of the clusters to the views of a trial.
+        kind_bounds : callable
+            From the position of a view to the lowest and highest possible values of its features, (d,) each.
+        seed : int
+            Of the hidden values.
+        """
+        evidence, numbers = gather(views, refit, seed)
+        if evidence is None or not len(evidence):
+            return None
+        units = Units.of(views)
+        bounds = relative_bounds(units, kind_bounds)
+        widths = [view.n_features for view in views]
+        plain = cross_fitted(evidence, widths, bounds)
+        refined = cross_fitted(evidence, widths, bounds, [(v, whole) for v, whole, _ in evidence.groups()])
+        by_feature = [group for group, (gain, error) in gains(evidence, refined, plain).items() if gain > error]
+        answers = np.where(_inside(evidence, by_feature), refined, plain)
+        trust = {group: trust_in(*gain) for group, gain in gains(evidence, answers, np.zeros_like(answers)).items()}
+        for group, share in trust.items():
+            answers[_inside(evidence, [group])] *= share
+        recipe = Recipe.learn(evidence, widths, bounds, by_feature).trusted(trust)
+        missing = missing_counts(views)
+        by_view = tuple(estimate(evidence, answers, missing, trust, v) for v in range(len(views)))
+        path = PathPredictor.learn(views, numbers)
+        return cls(
+            path,
+            units,
+            recipe,
+            Spread.learn(evidence, answers, bounds),
+            by_view,
+            estimate(evidence, answers, missing, trust),
+            int(evidence.trial.max()) + 1,
+        )
+
+    def impute(self, views: Views, readout: NeighbourReadout, level: float | None = None) -> list[Imputed]:
+        """The values of each view for the samples that lack some, with intervals where a level is given.
+
+        Parameters
+        ----------
+        views : Views
+            In the user's units; each sample has something observed.
+        readout : NeighbourReadout
+            Of the model.
+        level : float in (0, 1), optional
+            Share of the true values that the intervals shall hold.
+        """
+        host = on_host(views)
+        predictors = Predictors(readout, self.path, self.units)
+        presence, share = host.presence(), observed_share(host)
+        lacking = np.stack([to_numpy(view.count_by_sample()) < view.n_features for view in host], axis=1)
+        found = [Imputed.empty(lacking[:, v], view.n_features, level is not None) for v, view in enumerate(host)]
+        affected = np.flatnonzero(lacking.any(axis=1))
+        bytes_per_row = 8 * host.n_features * predictors.n_members
+        for block in row_blocks(affected.size, bytes_per_row, BLOCK_BYTES):
+            rows = affected[block]
+            predictions = predictors.predict(host.take(rows))
+            for v, imputed in enumerate(found):
+                own = lacking[rows, v]
+                if own.any():
+                    whole = ~presence[rows[own], v]
+                    self._fill(imputed, rows[own], predictions[v][:, own], v, whole, share[rows[own]], level)
+        return found
+
+    def _fill(
+        self,
+        imputed: Imputed,
+        rows: np.ndarray,
+        predictions: np.ndarray,
+        v: int,
+        whole: np.ndarray,
+        share: np.ndarray,
+        level: float | None,
+    ) -> None:
+        """Put the values of some samples in their place."""
+        at, values = imputed.places[rows], self.recipe.answer(predictions, v, whole)
+        mean, spread = self.units.means[v], self.units.spreads[v]
+        low, high = (bound[v] for bound in (self.recipe.bounds.low, self.recipe.bounds.high))
+        imputed.values[at] = np.where(self.units.varies[v], mean + spread * values, mean)
+        if level is None:
+            return
+        for kind in (False, True):
+            chosen, strata = whole == kind, self.spread.of(v, kind)
+            if chosen.any() and strata is not None:
+                lower, upper, deviation = strata.around(values[chosen], share[chosen], level)
+                lower, upper = (np.clip(end, low, high) for end in (lower, upper))
+                # a value within its bounds may still lie outside the errors of its stratum
+                ends = np.minimum(lower, values[chosen]), np.maximum(upper, values[chosen])
+                scale = np.where(self.units.varies[v], spread, 0.0)
+                imputed.lower[at[chosen]], imputed.upper[at[chosen]] = (mean + scale * end for end in ends)
+                imputed.deviation[at[chosen]] = scale * deviation
+
+
+@dataclass(frozen=True, eq=False)
+class Imputed:
+    """Values of one view for the samples that lack some.
+
+    Attributes
+    ----------
+    places : int array (n,)
+        Of each sample its row in the other arrays; -1 for a sample that lacks nothing.
+    values, lower, upper, deviation : arrays (m, d)
+        In the user's units; the last three have no rows unless intervals were asked for, and are NaN without evidence.
+    """
+
+    places: np.ndarray
+    values: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    deviation: np.ndarray
+
+    @classmethod
+    def empty(cls, lacking: np.ndarray, width: int, intervals: bool) -> Imputed:
+        """Room for the samples that lack something."""
+        places = np.where(lacking, np.cumsum(lacking) - 1, -1)
+        shape = (int(lacking.sum()), width)
+        others = (np.full(shape if intervals else (0, width), np.nan) for _ in range(3))
+        return cls(places, np.empty(shape), *others)
+
+    def rows_of(self, what: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
+        """Rows of one of the arrays for samples (None: all); zeros for a sample that lacks nothing."""
+        places = self.places if rows is None else self.places[rows]
+        out = np.zeros((places.size, what.shape[1]))
+        out[places >= 0] = what[places[places >= 0]]
+        return out
+
+
+def _inside(evidence: Evidence, groups: Sequence[Group]) -> np.ndarray:
+    """Whether each hidden value belongs to one of these groups, (N,)."""
+    inside = np.zeros(len(evidence), dtype=bool)
+    for v, whole in groups:
+        inside |= (evidence.view == v) & (evidence.whole == whole)
+    return inside
+
+
+def cross_fitted(
+    evidence: Evidence, widths: Sequence[int], bounds: Bounds, by_feature: Sequence[Group] = ()
+) -> np.ndarray:
+    """The answer to each hidden value by a recipe from the other trials, (N,)."""
+    answers = np.empty(len(evidence))
+    trials = np.unique(evidence.trial)
+    for trial in trials:
+        own = evidence.trial == trial
+        others = evidence.where(~own) if trials.size > 1 else evidence
+        answers[own] = Recipe.learn(others, widths, bounds, by_feature).answers(evidence.where(own))
+    return answers
+
+
+def relative_bounds(units: Units, kind_bounds: Callable[[int], tuple]) -> Bounds:
+    """The bounds of all features, relative to their units."""
+    low, high = zip(*(kind_bounds(v) for v in range(len(units.means))), strict=True)
+    return Bounds(
+        tuple(units.relative(one, v) for v, one in enumerate(low)),
+        tuple(units.relative(one, v) for v, one in enumerate(high)),
+    )
+
+
+def missing_counts(views: Views) -> dict[Group, int]:
+    """The number of missing values by view and kind of hole."""
+    counts = {}
+    for v, view in enumerate(views):
+        n_whole = view.n_samples - int(view.presence().sum())
+        counts[v, True] = n_whole * view.n_features
+        counts[v, False] = view.n_samples * view.n_features - view.n_observed() - counts[v, True]
+    return counts
+
+
+def on_host(views: Views) -> Views:
+    """The views in NumPy and double precision."""
+
+    def host(view: View) -> View:
+        X = view.X.astype(np.float64) if view.is_sparse else to_numpy(view.X).astype(np.float64, copy=False)
+        return View(view.name, X, to_numpy(view.mask), view.feature_names)
+
+    return Views(tuple(host(view) for view in views), views.sample_names)
