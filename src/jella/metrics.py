@@ -11,11 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from jella.numerics.arrays import to_numpy
+from jella.numerics.scores import brier_score, log_loss, relative_error, scores_of_kind, total_bias
 from jella.views.containers import is_single
 from jella.views.frames import Frame, column_order
 from jella.views.read import read_raw, split
 
-__all__ = ["accuracy", "adjusted_rand", "nmi", "rmse"]
+__all__ = [
+    "accuracy",
+    "adjusted_rand",
+    "brier_score",
+    "log_loss",
+    "nmi",
+    "relative_error",
+    "rmse",
+    "scores_of_kind",
+    "total_bias",
+]
 
 _AVERAGES = ("geometric", "arithmetic", "max", "min")
 
