@@ -23,7 +23,7 @@ from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
 from jella.views import Schema, View, Views
-from jella.views.categories import Category
+from jella.views.categories import FORMS, Category
 from jella.views.checks import check_on_empty
 from jella.views.kinds import KINDS, Kinds
 from jella.views.scaling import ALL_KINDS, Scaling, ViewScale
@@ -71,10 +71,14 @@ def _(schema: Schema) -> None:
     require(V == 1 or not schema.is_single, "one view where there is a single array")
     for width, names in zip(schema.n_features, schema.feature_names, strict=True):
         require(names is None or len(names) == width, f"{width} names of features")
+    require(len(schema.categories) in (0, V), f"categories of {V} views")
+    for v, (names, width) in enumerate(zip(schema.feature_names, schema.n_features, strict=True)):
+        check_categories(schema.categories_of(v), names, width)
 
 
 @check_record.register
 def _(category: Category) -> None:
+    require(category.form in FORMS, f"a form of category among {FORMS}")
     require(category.first >= 0 and 1 <= len(set(category.levels)) == len(category.levels), "different levels")
 
 
