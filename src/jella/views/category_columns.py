@@ -9,7 +9,7 @@ import numpy as np
 
 from jella.views.categories import Category
 
-#: a column of text with more levels, or more than half as many as it has texts, is no category
+#: a column of text with more levels, or more than half as many as it has texts, is no category; nor one of numbers
 MOST_TEXTS = 50
 #: a category has at most this many levels
 MOST_LEVELS = 1000
@@ -46,7 +46,9 @@ def find_category(column: Any, name: str, view: str) -> Category | None:
         return Category(name, TRUTH, form="boolean")
     texts = tuple(sorted(set(column.dropna()))) if kind == "string" else ()
     few = 0 < len(texts) <= MOST_TEXTS and 2 * len(texts) <= column.count()
-    return Category(name, tuple(map(str, texts)), form="text") if few else None
+    if not few or any(map(_is_like_a_number, texts)):  # numbers with a mark such as '?' among them are no category
+        return None
+    return Category(name, tuple(map(str, texts)), form="text")
 
 
 def is_number_column(dtype: Any) -> bool:
@@ -142,6 +144,14 @@ def _levels_like(column: Any, category: Category, needed: Sequence[int]) -> tupl
     levels = {code: seen.get(text, text) for code, text in texts.items()}
     is_new = not _holds_text(dtype) and any(isinstance(level, str) for level in levels.values())
     return levels, object if is_new else dtype
+
+
+def _is_like_a_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def _holds_text(dtype: Any) -> bool:
