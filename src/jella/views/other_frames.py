@@ -183,9 +183,10 @@ def _pandas(column: Any) -> Any:
     """A column of text, categories or truth values as one of pandas."""
     pd = need("pandas", "pandas")
     cells, kind = column.to_list(), type(column.dtype).__name__
-    if kind in ("Categorical", "Enum"):
-        levels = column.cat.get_categories().to_list()
-        return pd.Series(pd.Categorical(cells, categories=levels, ordered=kind == "Enum"))
+    if kind == "Enum":
+        return pd.Series(pd.Categorical(cells, categories=list(column.dtype.categories), ordered=True))
+    if kind == "Categorical":  # its levels are those that it has
+        return pd.Series(pd.Categorical(cells))
     return pd.Series(cells, dtype="boolean" if kind == "Boolean" else object)
 
 
