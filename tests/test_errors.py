@@ -19,6 +19,7 @@ NAMES = [f"s{i}" for i in range(N)]
 FRAME_A = pd.DataFrame(A, index=NAMES).add_prefix("a")
 FRAME_B = pd.DataFrame(B, index=NAMES).add_prefix("b")
 YES = np.ones(N, dtype=bool)
+TEXTS = [f"x{i}" for i in range(N)]
 
 
 def changed(values, where, value):
@@ -153,13 +154,13 @@ FIT = {
         "must hold real numbers.*'high'",
     ),
     "string column": (
-        lambda: fit([FRAME_A, FRAME_B.assign(batch="x", day="mon")]),
+        lambda: fit([FRAME_A, FRAME_B.assign(batch=TEXTS, day=TEXTS)]),
         r"view 'view1' must hold real numbers, got non-numeric columns \['batch', 'day'\]; encode or drop them",
     ),
-    "string column alone": (lambda: fit(FRAME_B.assign(batch="x")), r"non-numeric columns \['batch'\]"),
+    "string column alone": (lambda: fit(FRAME_B.assign(batch=TEXTS)), r"non-numeric columns \['batch'\]"),
     "many string columns": (lambda: fit([FRAME_A.astype(str)]), r"\['a0', 'a1', 'a2', 'a3', 'a4'\] and 1 more"),
     "dates": (lambda: fit([A, np.full((N, 2), np.datetime64("2020-01-01"))]), "must hold real numbers, got datetime64"),
-    "categories": (lambda: fit([FRAME_A.astype("category")]), "non-numeric columns"),
+    "categories": (lambda: fit([FRAME_A.assign(c=pd.Categorical([None] * len(FRAME_A)))]), "non-numeric columns"),
     "complex": (lambda: fit([A, B + 1j]), "view 'view1' must hold real numbers, got complex128"),
     "complex, sparse": (lambda: fit([A, sparse.csr_array(B + 1j)]), "must hold real numbers, got complex128"),
     "complex column": (lambda: fit([FRAME_A + 1j]), "non-numeric columns"),

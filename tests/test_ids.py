@@ -456,7 +456,7 @@ def test_text_in_tables_with_samples_in_columns(tmp_path, kind):
     path = tmp_path / f"a.{kind}"
     getattr(over, {"csv": "to_csv", "xlsx": "to_excel"}.get(kind, "to_parquet"))(path, index=False)
     with pytest.raises(DataError, match="got text in the columns 'site'") as caught:
-        read(path, samples="columns")
+        read(path, samples="columns", non_numeric="error")
     assert "samples=" not in str(caught.value)
     assert read(path, samples="columns", labels="site").labels.tolist() == ["Oslo", "Rome", "Rome", "Oslo"]
     (view,) = read(path, samples="columns", non_numeric="encode").views.values()
@@ -526,7 +526,8 @@ def test_ids_that_occur_twice_in_tables(tmp_path, text, columns, message):
 def test_categories_are_no_ids(tmp_path):
     (tmp_path / "a.csv").write_text("site,a,b\nx,1,2\ny,3,4\nx,5,6\ny,1,1\n")
     with pytest.raises(DataError, match="got text in the columns 'site'"):
-        read(tmp_path / "a.csv")
+        read(tmp_path / "a.csv", non_numeric="error")
+    assert list(read(tmp_path / "a.csv").views["a"].columns) == ["site", "a", "b"]
 
 
 def test_rules_are_combined_where_one_alone_does_not_match():

@@ -214,9 +214,8 @@ def test_the_column_of_ids_of_a_polars_frame():
     assert list(read_views([pl.DataFrame({**numbers, "who": ["a", "b", "c"]})]).sample_names) == ["a", "b", "c"]
     assert list(read_views([pl.DataFrame({**numbers, "Sample ID": [7, 8, 9]})]).sample_names) == [7, 8, 9]
     assert read_views([pl.DataFrame(numbers)]).sample_names is None
-    for texts in ({"who": ["a", "a", "a"]}, {"who": ["a", "b", "c"], "other": ["d", "e", "f"]}):
-        with pytest.raises(ValueError, match="got non-numeric columns"):
-            read_views([pl.DataFrame({**numbers, **texts})])
+    with pytest.raises(ValueError, match="got non-numeric columns"):
+        read_views([pl.DataFrame({**numbers, "who": ["a", "b", "c"], "other": ["d", "e", "f"]})])
     with pytest.raises(ValueError, match=r"got a LazyFrame; call its collect\(\) first"):
         read_views([pl.DataFrame(numbers).lazy()])
 
@@ -235,12 +234,12 @@ def test_types_of_polars_columns_stay_where_values_allow():
     )
     done = jella.MVLIV(n_components=1).fit(frame).complete(frame)
     assert done.columns == frame.columns
-    assert done.dtypes == [pl.Float32, pl.UInt8, pl.String, pl.Float64, pl.Float64, pl.Int64]
+    assert done.dtypes == [pl.Float32, pl.UInt8, pl.String, pl.Float64, pl.Boolean, pl.Int64]
     assert done["large"][0] == 2**60 + 1
     assert done["count"].to_list() == [1, 2, 3, 4, 5]
     assert done.null_count().sum_horizontal()[0] == 0
     both = jella.MVLIV(n_components=1).fit([frame, frame[:4]])
-    assert both.complete([frame, frame[:4]])[1].dtypes[1:] == [pl.Float64, pl.String, pl.Float64, pl.Float64, pl.Int64]
+    assert both.complete([frame, frame[:4]])[1].dtypes[1:] == [pl.Float64, pl.String, pl.Float64, pl.Boolean, pl.Int64]
 
 
 def test_data_arrays_in_chunks_are_refused():

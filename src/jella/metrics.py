@@ -11,11 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from jella.numerics.arrays import to_numpy
+from jella.numerics.scores import brier_score, log_loss, relative_error, scores_of_kind, total_bias
+from jella.views.categories import Category, cell_names, on_features
 from jella.views.containers import is_single
 from jella.views.frames import Frame, column_order
 from jella.views.read import read_raw, split
 
-__all__ = ["accuracy", "adjusted_rand", "nmi", "rmse"]
+__all__ = [
+    "accuracy",
+    "adjusted_rand",
+    "brier_score",
+    "log_loss",
+    "nmi",
+    "relative_error",
+    "rmse",
+    "scores_of_kind",
+    "total_bias",
+]
 
 _AVERAGES = ("geometric", "arithmetic", "max", "min")
 
@@ -119,6 +131,7 @@ def rmse(true: Any, completed: Any, *, missing: Any = None) -> float:
     """Root mean squared error of completed values, over all entries of all views together.
 
     All entries have the same weight, so a view with many features, or with large values, counts more than the others.
+    A category counts as its indicators, one entry per level.
 
     Parameters
     ----------
@@ -203,7 +216,8 @@ def _scored_difference(true: Any, completed: Any, missing: Any, name: str, where
     """The differences at the scored entries of one view, 1-D."""
     expected = _read(true, name, f"true{where}")
     shape = expected.values.shape
-    given = _in_order_of(expected, _read(completed, name, f"completed{where}"), f"completed{where}")
+    read = _read(completed, name, f"completed{where}", expected.categories if expected.columns else None)
+    given = _in_order_of(expected, read, f"completed{where}")
     if given.shape != shape:
         raise ValueError(
             f"expected completed{where} to have the shape {shape} of true, got {given.shape}; "
@@ -221,21 +235,23 @@ def _scored_difference(true: Any, completed: Any, missing: Any, name: str, where
 
 
 def _mask(missing: Any, true: Frame, name: str, where: str) -> NDArray[np.bool_]:
-    mask = _in_order_of(true, _read(missing, name, f"missing{where}"), f"missing{where}", broadcasts=True)
+    cells = true if true.columns is None else replace(true, columns=cell_names(true.columns, true.categories))
+    mask = _in_order_of(cells, _read(missing, name, f"missing{where}", ()), f"missing{where}", broadcasts=True)
     if not np.isin(mask, (0.0, 1.0)).all():
         got = getattr(missing, "dtype", type(missing).__name__)
         raise ValueError(f"expected missing{where} to be boolean, got {got}; pass True where it was missing")
     shape = true.values.shape
+    mask = on_features(mask == 1.0, shape[1], true.categories)
     if any(size not in (1, full) for size, full in zip(mask.shape, shape, strict=True)):
         raise ValueError(
             f"expected missing{where} to broadcast to {shape}, got {mask.shape}; pass one boolean per entry or (n, 1)"
         )
-    return np.broadcast_to(mask, shape) == 1.0
+    return np.broadcast_to(mask, shape)
 
 
-def _read(raw: Any, name: str, argument: str) -> Frame:
-    """A view with its names, dense and in double precision."""
-    frame = read_raw(raw, name)
+def _read(raw: Any, name: str, argument: str, known: Sequence[Category] | None = None) -> Frame:
+    """A view with its names, dense and in double precision; by default the columns that are categories are found."""
+    frame = read_raw(raw, name, known)
     values = frame.values.toarray() if sparse.issparse(frame.values) else to_numpy(frame.values)
     if values.ndim != 2:
         raise ValueError(

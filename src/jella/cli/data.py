@@ -30,9 +30,10 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--non-numeric",
-        choices=("error", "drop", "encode"),
-        default="error",
-        help="columns that are not numbers: refuse, leave out, or make one column per value (default error)",
+        choices=("categories", "error", "drop", "encode"),
+        default="categories",
+        help="columns of text: read those of few levels as categories and refuse others (default), refuse all, leave "
+        "them out, or make one column of numbers per text",
     )
     group.add_argument(
         "--samples",

@@ -33,7 +33,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THR
 _OF_OTHER_FILES: dict[str, Any] = {
     "labels": None,
     "missing": [],
-    "non_numeric": "error",
+    "non_numeric": "categories",
     "samples": "auto",
     "ids": "exact",
     "zero_rows": "observed",

@@ -89,7 +89,7 @@ def read_chunked(X: Any, observed: Any = None, schema: Schema | None = None) -> 
 
 
 def _read(views: dict[str, Any], masks: dict[str, Any] | None, schema: Schema | None, first: int) -> Views:
-    return read_views(views, masks, schema, first_row=first)
+    return read_views(views, masks, schema, first_row=first, only_numbers=True)
 
 
 def read_source(X: Any, observed: Any = None, schema: Schema | None = None) -> Source:
@@ -194,7 +194,11 @@ def _read_frames(names: Sequence[str], raws: list[Any], masks: list[Any], schema
         raise ValueError(
             "expected no `observed` with Dask DataFrames, got one; mark missing values as NaN in the frames"
         )
-    metas = [None if raw is None else read_frame(raw._meta, name) for raw, name in zip(raws, names, strict=True)]
+    if schema is not None and any(schema.categories):
+        raise ValueError(
+            "expected samples in memory for a model of categories, got a Dask DataFrame; compute some of its samples"
+        )
+    metas = [None if raw is None else read_frame(raw._meta, name, ()) for raw, name in zip(raws, names, strict=True)]
     partitions = [None if raw is None else raw.to_delayed() for raw in raws]
     indices = _indices(partitions)
     for name, own in zip(names, indices, strict=True):

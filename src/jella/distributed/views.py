@@ -60,6 +60,7 @@ class ChunkedView:
     position: int
     steps: tuple[Callable[[View], View], ...] = ()
     is_sparse = False
+    categories = ()
 
     @property
     def name(self) -> str:

@@ -230,7 +230,10 @@ class BaseMultiView(BaseEstimator):
             views = self._read_chunks(X, observed, schema)
         # validate_data would copy torch, cupy and masked arrays to plain NumPy, and does not know the others
         elif is_single(X) and not (_is_foreign(X) or is_annotated(X) or is_data_array(X) or is_other_frame(X)):
-            return read_views(self._checked_single(X, observed, reset), observed, schema)
+            table = _with_categories(X, observed, schema) if is_frame(X) else None
+            if table is None:
+                return read_views(self._checked_single(X, reset), observed, schema)
+            views = table
         else:
             views = read_views(X, observed, schema)
             if reset:
@@ -255,15 +258,13 @@ class BaseMultiView(BaseEstimator):
 
         return read_chunked(X, observed, schema)
 
-    def _checked_single(self, X: Any, observed: Any, reset: bool) -> Any:
+    def _checked_single(self, X: Any, reset: bool) -> Any:
         """A 2-D array, which is one view, checked as scikit-learn does; a DataFrame stays one, for its index."""
         if getattr(X, "ndim", 2) > 2:
             raise ValueError(
                 f"expected a 2-D array (samples x features), got {X.ndim} dimensions; "
                 "pass a list of 2-D arrays, one per view"
             )
-        if is_frame(X):
-            read_views(X, observed)  # its error names the columns that are not numbers
         try:
             checked = validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
         except ValueError as error:
@@ -303,6 +304,14 @@ class BaseMultiView(BaseEstimator):
         tags.input_tags.positive_only = not can.signed
         tags.input_tags.sparse = True
         return tags
+
+
+def _with_categories(X: Any, observed: Any, schema: Schema | None) -> Views | None:
+    """The view in a DataFrame with columns of categories, which scikit-learn does not check; None if it has none."""
+    if schema is not None and any(schema.categories):
+        return read_views(X, observed, schema)
+    views = read_views(X, observed, only_numbers=schema is not None)  # its error names the columns that are no numbers
+    return views if views[0].categories else None
 
 
 def has_clusters(self: BaseMultiView) -> bool:

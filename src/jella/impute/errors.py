@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.impute.evidence import Evidence
+from jella.impute.hidden_values import HiddenValues
 from jella.impute.recipe import Group
 
 #: an estimate from fewer samples is called rough
@@ -42,7 +42,7 @@ class ErrorEstimate:
         return self.n_samples < FEW_ROWS
 
 
-def gains(evidence: Evidence, answers: np.ndarray, others: np.ndarray) -> dict[Group, tuple[float, float]]:
+def gains(evidence: HiddenValues, answers: np.ndarray, others: np.ndarray) -> dict[Group, tuple[float, float]]:
     """How much smaller the mean squared error of answers (N,) is than that of others, by group, and its standard error.
 
     Both are cross-fitted.
@@ -65,7 +65,7 @@ def trust_in(gain: float, standard_error: float) -> float:
 
 
 def estimate(
-    evidence: Evidence,
+    evidence: HiddenValues,
     answers: np.ndarray,
     missing: Mapping[Group, int],
     trust: Mapping[Group, float],
@@ -75,7 +75,7 @@ def estimate(
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : HiddenValues
     answers : array (N,)
         Cross-fitted.
     missing : dict of (view, whole) -> int

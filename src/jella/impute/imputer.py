@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jella.impute.errors import ErrorEstimate, estimate, gains, trust_in
-from jella.impute.evidence import BLOCK_BYTES, Evidence, gather, observed_share
+from jella.impute.hidden_values import BLOCK_BYTES, HiddenValues, gather, observed_share
 from jella.impute.path import PathPredictor
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.recipe import Bounds, Group, Recipe
@@ -177,7 +177,7 @@ class Imputed:
         return out
 
 
-def _inside(evidence: Evidence, groups: Sequence[Group]) -> np.ndarray:
+def _inside(evidence: HiddenValues, groups: Sequence[Group]) -> np.ndarray:
     """Whether each hidden value belongs to one of these groups, (N,)."""
     inside = np.zeros(len(evidence), dtype=bool)
     for v, whole in groups:
@@ -186,7 +186,7 @@ def _inside(evidence: Evidence, groups: Sequence[Group]) -> np.ndarray:
 
 
 def cross_fitted(
-    evidence: Evidence, widths: Sequence[int], bounds: Bounds, by_feature: Sequence[Group] = ()
+    evidence: HiddenValues, widths: Sequence[int], bounds: Bounds, by_feature: Sequence[Group] = ()
 ) -> np.ndarray:
     """The answer to each hidden value by a recipe from the other trials, (N,)."""
     answers = np.empty(len(evidence))
@@ -222,6 +222,6 @@ def on_host(views: Views) -> Views:
 
     def host(view: View) -> View:
         X = view.X.astype(np.float64) if view.is_sparse else to_numpy(view.X).astype(np.float64, copy=False)
-        return View(view.name, X, to_numpy(view.mask), view.feature_names)
+        return replace(view, X=X, mask=to_numpy(view.mask))
 
-    return Views(tuple(host(view) for view in views), views.sample_names)
+    return replace(views, items=tuple(host(view) for view in views))

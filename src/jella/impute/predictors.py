@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -83,7 +83,7 @@ class Predictors:
 
 def _on_host(view: View) -> View:
     X = view.X if view.is_sparse else to_numpy(view.X)
-    return View(view.name, X, to_numpy(view.mask), view.feature_names)
+    return replace(view, X=X, mask=to_numpy(view.mask))
 
 
 def _sums(graph: sparse.csr_array, view: View) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import nnls
 
-from jella.impute.evidence import Evidence
+from jella.impute.hidden_values import HiddenValues
 
 #: weights are shrunk as if this many more samples spoke for those of all views, or for the first guess
 PRIOR_ROWS = 30.0
@@ -101,7 +101,7 @@ class Recipe:
 
     @classmethod
     def learn(
-        cls, evidence: Evidence, widths: Sequence[int], bounds: Bounds, by_feature: Sequence[Group] = ()
+        cls, evidence: HiddenValues, widths: Sequence[int], bounds: Bounds, by_feature: Sequence[Group] = ()
     ) -> Recipe:
         """Weights by non-negative least squares; the features of some groups are corrected one by one."""
         guess = first_guess(evidence.predictions.shape[0])
@@ -143,7 +143,7 @@ class Recipe:
                 values[rows] = one.trust * self.bounds.cut(one.apply(predictions[:, rows]), v, one.shrink)
         return values
 
-    def answers(self, evidence: Evidence) -> np.ndarray:
+    def answers(self, evidence: HiddenValues) -> np.ndarray:
         """The value for each hidden value, (N,)."""
         values = np.empty(len(evidence))
         for v, whole, at in evidence.groups():
@@ -163,7 +163,7 @@ def _plain(weights: np.ndarray, width: int) -> Correction:
     return Correction(weights, np.zeros(width), np.ones(width), np.ones(width))
 
 
-def _weights(evidence: Evidence, at: np.ndarray, prior: np.ndarray) -> np.ndarray:
+def _weights(evidence: HiddenValues, at: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Non-negative weights that predict the truth, shrunk to the prior the more, the fewer samples there are."""
     if not at.size:
         return prior
@@ -177,7 +177,7 @@ def _weights(evidence: Evidence, at: np.ndarray, prior: np.ndarray) -> np.ndarra
     return nnls(root.T, np.linalg.solve(root, cross + pull * prior))[0]
 
 
-def _centred(evidence: Evidence, at: np.ndarray, correction: Correction) -> Correction:
+def _centred(evidence: HiddenValues, at: np.ndarray, correction: Correction) -> Correction:
     """The correction with one shift for all features, if the mean error of the values is not chance."""
     error = evidence.truth[at] - correction.apply(evidence.predictions[:, at], evidence.feature[at])
     _, which, sizes = np.unique(evidence.rows[at], return_inverse=True, return_counts=True)
@@ -188,7 +188,7 @@ def _centred(evidence: Evidence, at: np.ndarray, correction: Correction) -> Corr
     return replace(correction, shift=correction.shift + mean * (1.0 - SURE * variance / mean**2))
 
 
-def _by_feature(evidence: Evidence, at: np.ndarray, correction: Correction) -> Correction:
+def _by_feature(evidence: HiddenValues, at: np.ndarray, correction: Correction) -> Correction:
     """Shift and slope of each feature, as far as they differ from those of the view by more than chance."""
     d, feature = correction.shift.size, evidence.feature[at]
     p = correction.apply(evidence.predictions[:, at], feature)
@@ -220,7 +220,7 @@ def _shrunk(found: np.ndarray, variance: np.ndarray, usable: np.ndarray) -> np.n
     return np.where(usable, found * between / (between + np.maximum(variance, 1e-300)), 0.0)
 
 
-def _shrink(evidence: Evidence, at: np.ndarray, correction: Correction, bounds: Bounds, v: int) -> np.ndarray:
+def _shrink(evidence: HiddenValues, at: np.ndarray, correction: Correction, bounds: Bounds, v: int) -> np.ndarray:
     """The factors that keep the mean of each feature's values when they are cut at their lower bound, (d,)."""
     d, low = correction.shift.size, bounds.low[v]
     bounded = np.isfinite(low)

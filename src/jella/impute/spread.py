@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.impute.evidence import Evidence
+from jella.impute.hidden_values import HiddenValues
 from jella.impute.recipe import Bounds, Group
 
 #: a stratum has at least this many hidden values, of at least this many samples; otherwise it is joined with others
@@ -52,7 +52,7 @@ class Strata:
     root_mean_squares: np.ndarray
 
     @classmethod
-    def learn(cls, evidence: Evidence, at: np.ndarray, answers: np.ndarray, bounds: Bounds, v: int) -> Strata:
+    def learn(cls, evidence: HiddenValues, at: np.ndarray, answers: np.ndarray, bounds: Bounds, v: int) -> Strata:
         """The strata of the hidden values at some positions, which all belong to one view and kind of hole."""
         feature, error, rows = evidence.feature[at], evidence.truth[at] - answers[at], evidence.rows[at]
         group, d = feature_groups(bounds, v), bounds.low[v].size
@@ -155,7 +155,7 @@ class Spread:
     strata: tuple[Strata, ...]
 
     @classmethod
-    def learn(cls, evidence: Evidence, answers: np.ndarray, bounds: Bounds) -> Spread:
+    def learn(cls, evidence: HiddenValues, answers: np.ndarray, bounds: Bounds) -> Spread:
         """The strata of cross-fitted answers (N,): those that did not see the value that they answer."""
         found = {(v, whole): Strata.learn(evidence, at, answers, bounds, v) for v, whole, at in evidence.groups()}
         return cls(tuple(found), tuple(found.values()))

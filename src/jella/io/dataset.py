@@ -13,7 +13,7 @@ from scipy import sparse
 from jella.io.errors import DataError, some
 from jella.numerics.words import printable
 from jella.views.containers import is_frame
-from jella.views.frames import is_sparse_frame
+from jella.views.frames import is_sparse_frame, read_frame
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Options:
     samples: str = "auto"
     id_column: str | None = None
     missing: tuple[str, ...] = ()
-    non_numeric: str = "error"
+    non_numeric: str = "categories"
     ids: Any = "exact"
     zero_rows: str = "observed"
 
@@ -105,12 +105,13 @@ class Dataset:
     def as_arrays(self) -> Dataset:
         """The same data as plain arrays: each view on all samples, with NaN rows for samples that it lacks.
 
-        Sparse views stay sparse. Samples are in the order of `sample_names`. Labels become an array.
+        Sparse views stay sparse. Categories become one column per level. Samples are in the order of `sample_names`.
+        Labels become an array.
         """
         if not any(is_frame(view) for view in self.views.values()):
             return self
         index = self.sample_names
-        views = {name: _on(view, index) for name, view in self.views.items()}
+        views = {name: _on(view, index, str(name)) for name, view in self.views.items()}
         labels = self.labels.reindex(index).to_numpy() if hasattr(self.labels, "reindex") else self.labels
         if labels is not None and labels.dtype == object and all(isinstance(label, str) for label in labels):
             labels = labels.astype(str)
@@ -158,8 +159,8 @@ def _never_observed(view: Any) -> list[str]:
     return [str(j) for j in np.flatnonzero(np.isnan(view).all(axis=0))]
 
 
-def _on(view: Any, index: Any) -> Any:
-    """A view on the samples of an index, NaN for samples that it lacks."""
+def _on(view: Any, index: Any, name: str) -> Any:
+    """A view on the samples of an index, NaN for samples that it lacks; categories are indicators."""
     if not is_frame(view):
         return view
     positions = view.index.get_indexer(index)
@@ -167,9 +168,7 @@ def _on(view: Any, index: Any) -> Any:
         values = sparse.csr_array(view.sparse.to_coo())
         lacking = sparse.csr_array(np.full((1, view.shape[1]), np.nan, dtype=values.dtype))
         return sparse.csr_array(sparse.vstack([values, lacking], format="csr")[positions])
-    single = all(dtype == np.float32 for dtype in view.dtypes)
-    values = view.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
-    out = values[positions]
+    out = read_frame(view, name).values[positions]
     out[positions < 0] = np.nan
     return out
 

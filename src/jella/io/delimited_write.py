@@ -10,7 +10,8 @@ import numpy as np
 
 from jella.io.dataset import Options
 from jella.io.delimited import TextTable, load_text, read_delimited, unique_heads
-from jella.io.put_back import Rows, numbers, unchanged
+from jella.io.formulas import guarded
+from jella.io.put_back import Rows, cells, unchanged
 from jella.io.tables import Table, find_ids
 
 
@@ -30,32 +31,34 @@ def write_delimited(views: dict[str, Any], path: Path, source: Path, options: Op
 
 def _columns(text: TextTable, table: Table, view: Any, rows: Rows) -> list[list[str]]:
     """Columns of cells: first those of the file in their order, then those that only the view has."""
-    cells = [list(column) for column in zip(*text.rows, strict=True)]
+    stored = [list(column) for column in zip(*text.rows, strict=True)]
     names = unique_heads(text)
     ids = [str(name) for name in view.index[rows.extra]]
     out = []
     if text.leads_with_ids:
-        out.append(cells.pop(0) + ids)
-    for name, column in zip(names, cells, strict=True):
+        out.append(stored.pop(0) + ids)
+    for name, column in zip(names, stored, strict=True):
         if name in view:
-            out.append(_filled(column, unchanged(table.frame[name], view[name], rows), numbers(view[name]), rows))
+            out.append(_filled(column, unchanged(table.frame[name], view[name], rows), cells(view[name]), rows))
         else:
             out.append(column + (ids if name == table.id_column else [""] * len(ids)))
     blank, lacks = [""] * len(text.rows), rows.positions < 0
-    out += [_filled(blank, lacks, numbers(view[c]), rows) for c in view.columns if c not in table.frame]
+    out += [_filled(blank, lacks, cells(view[c]), rows) for c in view.columns if c not in table.frame]
     return out
 
 
-def _filled(cells: list[str], same: np.ndarray, new: np.ndarray, rows: Rows) -> list[str]:
+def _filled(stored: list[str], same: np.ndarray, new: np.ndarray, rows: Rows) -> list[str]:
     """The cells of a column: old texts for unchanged values, new texts for others, and the additional samples."""
-    out = list(cells)
+    out = list(stored)
     for i in np.flatnonzero(~same):
         out[i] = _text(new[rows.positions[i]])
     return out + [_text(new[position]) for position in rows.extra]
 
 
 def _text(value: Any) -> str:
-    """The shortest text that reads as the same number; an empty text for NaN."""
+    """The shortest text that reads as the same number; an empty text for NaN; a level of a category as it is."""
     if value != value:
         return ""
+    if isinstance(value, str):
+        return guarded(value)
     return str(int(value)) if isinstance(value, int | np.integer) else repr(float(value))

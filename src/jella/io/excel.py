@@ -11,7 +11,7 @@ from jella.io.dataset import Options
 from jella.io.delimited import MISSING
 from jella.io.errors import need
 from jella.io.guard import reading
-from jella.io.put_back import Rows, numbers, unchanged
+from jella.io.put_back import Rows, cells, unchanged
 from jella.io.tables import Table, find_ids
 from jella.io.xlsx_check import check_workbook
 
@@ -75,7 +75,7 @@ def _put(sheet: Any, table: Table, view: Any) -> None:
         else:
             columns.append(name)
             sheet.cell(1, len(columns), str(name))
-        values = numbers(view[name])[rows.order[put]].tolist()
+        values = cells(view[name])[rows.order[put]].tolist()
         _set_column(sheet, columns.index(name) + 1, lines[put], values)
 
 

@@ -50,12 +50,32 @@ def numbers(column: Any) -> np.ndarray:
     return column.to_numpy(dtype=object, na_value=np.nan) if column.hasnans else column.to_numpy()
 
 
+def is_text(column: Any) -> bool:
+    """Whether a column of a view holds the levels of a category rather than numbers."""
+    return bool(column.dtype.kind == "O" or column.dtype == "string")
+
+
+def cells(column: Any) -> np.ndarray:
+    """The values of a column of a view: numbers, or the levels of a category with NaN where there is none."""
+    return column.astype(object).where(column.notna(), np.nan).to_numpy() if is_text(column) else numbers(column)
+
+
 def unchanged(stored: Any, new: Any, rows: Rows) -> np.ndarray:
     """Whether each row of a stored column has the same value in the column of the view, up to its floating type."""
+    if is_text(new):
+        return (rows.positions < 0) | _same_texts(stored, cells(new)[rows.positions])
     old, now = numbers(stored), numbers(new)[rows.positions]
     if now.dtype.kind == "f":
         old = old.astype(now.dtype)  # the view may hold what reading made of an integer
     return np.asarray((rows.positions < 0) | (old == now) | ((old != old) & (now != now)), dtype=bool)
+
+
+def _same_texts(stored: Any, now: np.ndarray) -> np.ndarray:
+    """Where a stored column has these levels of a category, or these numbers, or neither has anything."""
+    pd = need("pandas", "pandas")
+    old = cells(stored.astype(object))
+    alike = numbers(stored.astype(object)) == pd.to_numeric(pd.Series(now), errors="coerce").to_numpy()
+    return np.asarray((old == now) | alike | (pd.isna(old) & pd.isna(now)), dtype=bool)
 
 
 def merged(table: Table, view: Any) -> Any:
@@ -76,7 +96,10 @@ def merged(table: Table, view: Any) -> Any:
 def _column(stored: Any, new: Any, rows: Rows, index: Any) -> Any:
     """The stored column, then the additional samples; only values that differ from what was read are new."""
     keep = np.concatenate([unchanged(stored, new, rows), np.zeros(rows.extra.size, dtype=bool)])
-    values = numbers(new)[np.maximum(rows.order, 0)]
+    values = cells(new)[np.maximum(rows.order, 0)]
+    if is_text(new):
+        levels = np.where(keep, np.array([*stored, *[None] * rows.extra.size], dtype=object), values)
+        return need("pandas", "pandas").Series(levels, index, dtype=stored.dtype).array
     if stored.dtype.kind == "O":  # texts, since other rows of the table hold words
         texts = [*stored, *[None] * rows.extra.size]
         return [old if kept else str(new) for old, kept, new in zip(texts, keep, values.tolist(), strict=True)]

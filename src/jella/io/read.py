@@ -70,7 +70,7 @@ def read(
     samples: str = "auto",
     id_column: str | None = None,
     missing: Sequence[str] = (),
-    non_numeric: str = "error",
+    non_numeric: str = "categories",
     ids: Any = "exact",
     zero_rows: str = "observed",
 ) -> Dataset:
@@ -96,9 +96,11 @@ def read(
         or holds distinct texts; without such a column, rows are aligned by position.
     missing : list of str, optional
         For text tables: further marks of a missing value, besides 'NA', 'NaN', 'null', the empty cell and similar.
-    non_numeric : {'error', 'drop', 'encode'}, default='error'
-        For tables: what to do with columns of text in a view; 'encode' makes one column per value. True and
-        False in text tables are no text but 1 and 0.
+    non_numeric : {'categories', 'error', 'drop', 'encode'}, default='categories'
+        For tables: what to do with columns of text in a view. 'categories': a column of at most 50 different texts, and
+        at most half as many as it has texts, is a category, which is completed and written as text; others are refused.
+        'error' refuses all, 'drop' leaves them out, 'encode' makes one column of numbers per text. True and False in
+        text tables are no text but 1 and 0.
     ids, zero_rows : optional
         How ids are made equal, and whether rows of zeros are missing; as in `jella.align`. With ids='exact', views that
         share too few samples are read, a note says what differs, and a fit refuses them.
@@ -119,7 +121,7 @@ def read(
     """
     options = Options(labels, samples, id_column, tuple(missing), non_numeric, ids, zero_rows)
     check_choice("samples", samples, ("auto", "rows", "columns"))
-    check_choice("non_numeric", non_numeric, ("error", "drop", "encode"))
+    check_choice("non_numeric", non_numeric, ("categories", "error", "drop", "encode"))
     check_choice("zero_rows", zero_rows, ZERO_ROWS)
     if isinstance(path, str | os.PathLike):
         where = Path(path)

@@ -12,6 +12,9 @@ from jella.io.dataset import Dataset, Options
 from jella.io.errors import DataError, need, some
 from jella.io.kinds import is_label_name
 from jella.io.stored import rounding
+from jella.numerics.words import counted, listed
+from jella.views.categories import Category
+from jella.views.category_columns import find_category
 from jella.views.frames import repeated
 from jella.views.id_columns import is_id_name
 
@@ -158,7 +161,8 @@ def _are_names(column: Any, options: Options) -> bool:
     pd = need("pandas", "pandas")
     if _is_numeric(column) or column.isna().any() or _is_nested(column):
         return False
-    asked_for = options.labels == column.name or options.non_numeric != "error" or options.id_column is not None
+    leaves_text = options.non_numeric in ("drop", "encode")
+    asked_for = options.labels == column.name or leaves_text or options.id_column is not None
     if not column.is_unique and (asked_for or 2 * column.nunique() <= len(column)):
         return False
     return bool(pd.to_numeric(column, errors="coerce").isna().mean() > 0.5)
@@ -220,14 +224,18 @@ def _choose_labels(
 
 
 def _numeric(views: dict[str, Any], options: Options) -> tuple[dict[str, Any], list[str]]:
-    """Views of numbers only: text is refused, dropped or encoded, as the options say."""
+    """Views of numbers and categories: other text is refused, dropped or encoded, as the options say."""
     out, notes = {}, []
     for name, frame in views.items():
         texts = [column for column in frame.columns if not _is_numeric(frame[column])]
+        if options.non_numeric == "categories":
+            found = {column: find_category(frame[column], str(column), name) for column in texts}
+            notes += _category_notes(name, [category for category in found.values() if category is not None])
+            texts = [column for column in texts if found[column] is None]
         lists = [column for column in texts if _is_nested(frame[column])]
         if lists and options.non_numeric != "drop":
             raise DataError(_no_numbers(name, lists[0], "lists"))
-        if texts and options.non_numeric == "error":
+        if texts and options.non_numeric in ("categories", "error"):
             raise DataError(_text_columns(name, frame, texts))
         if texts:
             done = "dropped" if options.non_numeric == "drop" else "encoded, one column per value"
@@ -240,6 +248,15 @@ def _numeric(views: dict[str, Any], options: Options) -> tuple[dict[str, Any], l
     if not out:
         raise DataError(f"expected columns of numbers, got none in {some(list(views))}; encode the text first")
     return out, notes
+
+
+def _category_notes(name: str, categories: Sequence[Category]) -> list[str]:
+    """A note on the columns that are read as categories."""
+    if len(categories) == 1:
+        (one,) = categories
+        return [f"Column {one.column!r} of view {name!r} read as a category of {counted(len(one.levels), 'level')}."]
+    found = [f"{one.column!r} ({counted(len(one.levels), 'level')})" for one in categories]
+    return [f"Columns of view {name!r} read as categories: {listed(found)}."] if found else []
 
 
 def _no_numbers(name: str, column: Any, words: str) -> str:

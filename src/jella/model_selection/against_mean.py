@@ -13,7 +13,7 @@ from jella.model_selection.held_out import Errors, HeldOut, Trials
 from jella.numerics.arrays import to_numpy
 from jella.numerics.finite import overflow_refused, too_large
 from jella.solve.start import feature_means
-from jella.views import View, read_views
+from jella.views import Schema, View, read_views
 from jella.views.zero_rows import ZeroRowsWarning
 
 
@@ -49,7 +49,7 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
 
 def mean_errors(trials: Trials, holed: Any, number: int) -> Errors:
     """Errors of the means of features; the means are computed without the values that a split hides."""
-    seen = read_views(holed)
+    seen = read_views(holed, schema=Schema.of(trials.views, trials.X))
     return trials.errors_of(replace(seen, items=tuple(_means(view) for view in seen)), number)
 
 

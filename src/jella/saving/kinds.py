@@ -29,15 +29,19 @@ from jella.saving.rules import check_record, need_array, require
 from jella.solve.relaxation import Relaxation
 from jella.solve.solver import Result, Sweep
 from jella.views import Schema, View, Views
+from jella.views.categories import Category
+from jella.views.kinds import Kinds
 from jella.views.scaling import Scaling, ViewScale
 
 #: records that fitted models hold
 RECORDS: tuple[type, ...] = (
     Blocks,
     BlockState,
+    Category,
     ClusterPath,
     FitSamples,
     IndicatorClusters,
+    Kinds,
     KMeansClusters,
     LowRankReadout,
     NeighbourClusters,

@@ -23,7 +23,9 @@ from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
 from jella.views import Schema, View, Views
+from jella.views.categories import FORMS, Category
 from jella.views.checks import check_on_empty
+from jella.views.kinds import KINDS, Kinds
 from jella.views.scaling import ALL_KINDS, Scaling, ViewScale
 
 
@@ -69,6 +71,38 @@ def _(schema: Schema) -> None:
     require(V == 1 or not schema.is_single, "one view where there is a single array")
     for width, names in zip(schema.n_features, schema.feature_names, strict=True):
         require(names is None or len(names) == width, f"{width} names of features")
+    require(len(schema.categories) in (0, V), f"categories of {V} views")
+    for v, (names, width) in enumerate(zip(schema.feature_names, schema.n_features, strict=True)):
+        check_categories(schema.categories_of(v), names, width)
+
+
+@check_record.register
+def _(category: Category) -> None:
+    require(category.form in FORMS, f"a form of category among {FORMS}")
+    require(category.first >= 0 and 1 <= len(set(category.levels)) == len(category.levels), "different levels")
+
+
+def check_categories(categories: tuple[Category, ...], names: tuple[str, ...] | None, width: int) -> None:
+    """Refuse categories whose indicators are not among the features of a view, or are not named after them."""
+    stop = 0
+    for category in categories:
+        features = category.features
+        require(features.start >= stop and features.stop <= width, f"categories within {width} features, in order")
+        require(names is not None and names[features] == category.names, "features with the names of their levels")
+        stop = features.stop
+
+
+@check_record.register
+def _(kinds: Kinds) -> None:
+    require(len(kinds.by_view) == len(kinds.categories), "kinds and categories of the same views")
+    for own, categories in zip(kinds.by_view, kinds.categories, strict=True):
+        width = need_array(own, (None,), "kinds of features", "U").shape[0]
+        require(np.isin(own, KINDS).all(), f"kinds among {KINDS}")
+        indicators = np.zeros(width, dtype=bool)
+        for category in categories:
+            require(category.features.stop <= width, f"categories within {width} features")
+            indicators[category.features] = True
+        require(np.array_equal(indicators, own == "categorical"), "categorical features where there are categories")
 
 
 @check_record.register
@@ -80,6 +114,7 @@ def _(view: View) -> None:
     require(mask.shape in ((1, 1), (shape[0], 1), shape), f"a mask that goes with values {shape}")
     require(not view.is_sparse or mask.shape[1] == 1, "a mask of whole samples for a sparse view")
     require(view.feature_names is None or len(view.feature_names) == shape[1], f"{shape[1]} names of features")
+    check_categories(view.categories, view.feature_names, shape[1])
     hidden = ~mask
     if hidden.any():
         rows = hidden.any(axis=1) if mask.shape[1] == 1 else None

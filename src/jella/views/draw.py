@@ -1,17 +1,20 @@
 """Random choice of observed values to hide.
 
 Four rules: a setting of missingness (`make_incomplete`), values held out in the way the data lack them (`HeldOut`), the
-same with the shares of the views (calibration of a completion), and the rule of `score`. All consist of the same two steps: samples lose one of their views, and views lose entries. A
-sample never loses its last observed value.
+same by the shares of the views (calibration of a completion), and the rule of `score`. All consist of the same two
+steps: samples lose one of their views, and views lose entries. A sample never loses its last observed value. What is
+drawn are cells: a category is hidden with all its indicators.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from jella.numerics.arrays import dense_rows, to_numpy
+from jella.views.categories import cell_places, on_features
 from jella.views.chance import CERTAIN, Floats, Mask, mar_chances, mnar_chances
 from jella.views.hide import Hidden
 from jella.views.model import View, Views
@@ -56,7 +59,7 @@ def draw_setting(views: Views, rate: float, setting: str, rng: np.random.Generat
         raise ValueError(f"expected setting to be one of {tuple(SETTINGS)}, got {setting!r}; pass one of these names")
     if not 0 <= rate < 1:
         raise ValueError(f"expected 0 <= rate < 1, got {rate!r}; pass it as a share, not in percent")
-    return SETTINGS[setting](views, rate, rng)
+    return _hidden(SETTINGS[setting](_cells(views), rate, rng), views)
 
 
 def draw_as_missing(views: Views, share: float, what: str, rng: np.random.Generator) -> Hidden:
@@ -71,6 +74,10 @@ def draw_as_missing(views: Views, share: float, what: str, rng: np.random.Genera
         As in `HeldOut`.
     rng : numpy.random.Generator
     """
+    return _hidden(_drawn_as_missing(_cells(views), share, what, rng), views)
+
+
+def _drawn_as_missing(views: Views, share: float, what: str, rng: np.random.Generator) -> Hidden:
     several = np.flatnonzero(_has_several(views))
     takes_views, takes_entries = _kinds(views, what, several.size > 0)
     hidden = Hidden.nothing(views)
@@ -112,6 +119,10 @@ def draw_for_calibration(views: Views, share: float, rng: np.random.Generator) -
     >>> [int(where.sum()) for where in hidden]
     [0, 2]
     """
+    return _hidden(_drawn_for_calibration(_cells(views), share, rng), views)
+
+
+def _drawn_for_calibration(views: Views, share: float, rng: np.random.Generator) -> Hidden:
     lacking = np.array([views.n_samples - int(view.presence().sum()) for view in views], dtype=np.float64)
     complete = not lacking.any() and views.is_rowwise
     chances = np.ones(len(views)) if complete else lacking
@@ -133,10 +144,33 @@ def draw_for_calibration(views: Views, share: float, rng: np.random.Generator) -
 
 def draw_for_score(views: Views, rng: np.random.Generator) -> Hidden:
     """One view of each sample with two or more; a tenth of the entries of the others, at least one, never the last."""
-    presence, several = views.presence(), _has_several(views)
-    hidden = _without(views, np.where(several, _random_view(presence, rng), -1))
+    presence, several, cells = views.presence(), _has_several(views), _cells(views)
+    hidden = _without(cells, np.where(several, _random_view(presence, rng), -1))
     alone = [np.flatnonzero(~several & presence[:, v]) for v in range(len(views))]
-    return hidden | Hidden(tuple(_tenth(view, rows, rng) for view, rows in zip(views, alone, strict=True)))
+    drawn = Hidden(tuple(_tenth(view, rows, rng) for view, rows in zip(cells, alone, strict=True)))
+    return _hidden(hidden | drawn, views)
+
+
+# cells of the user's tables
+
+
+def _cells(views: Views) -> Views:
+    """The views with one feature per cell: the first indicator of each category."""
+    if not any(view.categories for view in views):
+        return views
+    return replace(views, items=tuple(_first_features(view) if view.categories else view for view in views))
+
+
+def _first_features(view: View) -> View:
+    starts, _ = cell_places(view.n_features, view.categories)
+    X, mask = dense_rows(view.X, slice(None))[:, starts], to_numpy(view.mask)
+    return View(view.name, X, mask if view.is_rowwise else mask[:, starts])
+
+
+def _hidden(cells: Hidden, views: Views) -> Hidden:
+    """Hidden cells as hidden values."""
+    pairs = zip(cells, views, strict=True)
+    return Hidden(tuple(on_features(where, view.n_features, view.categories) for where, view in pairs))
 
 
 # settings

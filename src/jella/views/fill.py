@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat
@@ -9,8 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, is_floating, like, namespace, to_numpy
+from jella.views.categories import Category, cell_places, most_probable, on_features, placed, probabilities
+from jella.views.category_columns import fill_levels, level_codes
 from jella.views.exact import filled_dtype, is_exact, rounded
-from jella.views.frames import numpy_dtype
+from jella.views.frames import column_names, numpy_dtype
 
 
 def fill(raw: Any, keep: Array, values: Array) -> Any:
@@ -71,6 +74,50 @@ def fill_frame(raw: Any, index: Any, keep: np.ndarray, values: np.ndarray) -> An
     out = pd.concat(parts, axis=1).iloc[:, np.argsort(np.concatenate(order))]
     out.columns = raw.columns
     return out
+
+
+def fill_table(raw: Any, index: Any, keep: np.ndarray, values: np.ndarray, categories: Sequence[Category] = ()) -> Any:
+    """As `fill_frame`, for a DataFrame with columns of categories, which get the most probable level.
+
+    Parameters
+    ----------
+    keep, values : (n, d) arrays
+        In the order of the columns, with the indicators of a category in the place of its column.
+    """
+    import pandas as pd
+
+    if not categories:
+        return fill_frame(raw, index, keep, values)
+    found = [category for _, category in placed(column_names(raw), categories)]
+    here = [category for category in found if category is not None]
+    keep, starts = on_features(keep, values.shape[1], here), cell_places(values.shape[1], here)[0]
+    parts = []
+    for j, (category, first) in enumerate(zip(found, starts.tolist(), strict=True)):
+        column, kept = raw.iloc[:, j], keep[:, first]
+        if kept.all():
+            parts.append(column)
+        elif category is None:
+            parts.append(fill_frame(column.to_frame(), index, kept[:, None], values[:, [first]]).iloc[:, 0])
+        else:
+            parts.append(fill_category(column, index, category, kept, values[:, category.features]))
+    out = pd.concat(parts, axis=1)
+    out.columns = raw.columns
+    return out
+
+
+def fill_category(column: Any, index: Any, category: Category, keep: np.ndarray, values: np.ndarray) -> Any:
+    """A column on `index`, its own rows first, with the most probable level where `keep` is False.
+
+    Parameters
+    ----------
+    keep : array (n,)
+    values : array (n, L)
+        Estimates of the indicators; the cell is missing where they are NaN.
+    """
+    codes = level_codes(column, category, "")[keep[: len(column)]]
+    counts = np.bincount(codes[codes >= 0], minlength=len(category.levels)).astype(np.float64)
+    shares = counts / counts.sum() if counts.any() else np.full(counts.size, 1 / counts.size)
+    return fill_levels(column, index, category, keep, most_probable(probabilities(values, shares)))
 
 
 def _filled_kind(column: Any, keep: np.ndarray, new: np.ndarray) -> tuple[Any, np.dtype[Any]]:

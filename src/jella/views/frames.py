@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,16 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array
 from jella.numerics.words import listed
+from jella.views.categories import (
+    Category,
+    cell_names,
+    cell_places,
+    expanded_names,
+    indicators,
+    most_probable,
+    placed,
+)
+from jella.views.category_columns import find_category, is_number_column, level_codes, new_column
 
 
 @dataclass(frozen=True)
@@ -21,16 +32,17 @@ class Frame:
     index: Any = None
     columns: tuple[str, ...] | None = None
     observed: Array | None = None  # (n, 1) or (n, d) booleans: the mask of the user
+    categories: tuple[Category, ...] = ()  # columns whose features are indicators
     absent: np.ndarray | None = None  # (n,) samples that the frame did not have before alignment
     first_row: int = 0  # number of the first row in messages
 
-    def take_columns(self, order: Sequence[int]) -> Frame:
-        """The frame, and its mask, with the columns in another order."""
+    def take_columns(self, order: Sequence[int], categories: tuple[Category, ...]) -> Frame:
+        """The frame, and its mask, with the columns in another order, in which the categories are where they say."""
         columns = None if self.columns is None else tuple(self.columns[j] for j in order)
         observed = self.observed
         if observed is not None and observed.shape[1] > 1:
             observed = observed[:, order]
-        return replace(self, values=self.values[:, order], columns=columns, observed=observed)
+        return replace(self, values=self.values[:, order], columns=columns, observed=observed, categories=categories)
 
     def place(self, index: Any) -> Frame:
         """The frame on all samples of an index; those it does not have are absent."""
@@ -73,15 +85,67 @@ def column_order(columns: tuple[str, ...], wanted: tuple[str, ...]) -> list[int]
     return [position[column] for column in wanted]
 
 
-def read_frame(raw: Any, name: str) -> Frame:
-    """Numbers, index and column names of a DataFrame; columns that are not numeric are named in the error."""
+def read_frame(raw: Any, name: str, known: Sequence[Category] | None = None) -> Frame:
+    """Numbers, index and column names of a DataFrame; columns that are not numeric are named in the error.
+
+    Parameters
+    ----------
+    known : sequence of Category, optional
+        The columns that are categories; all others must be numbers or truth values. By default columns of truth
+        values, of categories, and of text with few levels are categories.
+    """
     import pandas as pd
 
-    check_numeric([str(c) for c, dtype in zip(raw.columns, raw.dtypes, strict=True) if not _is_number(dtype)], name)
-    dtype = np.float32 if all(dtype == np.float32 for dtype in map(numpy_dtype, raw.dtypes)) else np.float64
+    columns = column_names(raw)
+    categories = frame_categories(raw, columns, name) if known is None else _present(known, columns)
+    here = {category.column for category in categories}
+    kinds = [(column, dtype) for column, dtype in zip(columns, raw.dtypes, strict=True) if column not in here]
+    check_numeric([column for column, dtype in kinds if not _is_number(dtype)], name)
+    dtype = np.float32 if kinds and all(numpy_dtype(dtype) == np.float32 for _, dtype in kinds) else np.float64
+    if categories:
+        return _expanded(raw, columns, categories, dtype, name)
     if raw.shape[1] and all(isinstance(dtype, pd.SparseDtype) and dtype.fill_value == 0 for dtype in raw.dtypes):
-        return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=dtype), raw.index, column_names(raw))
-    return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, column_names(raw))
+        return Frame(sparse.csr_array(raw.sparse.to_coo(), dtype=dtype), raw.index, columns)
+    return Frame(raw.to_numpy(dtype=dtype, na_value=np.nan), raw.index, columns)
+
+
+def frame_categories(raw: Any, columns: Sequence[str], name: str) -> tuple[Category, ...]:
+    """The columns of a DataFrame that are categories."""
+    numbers = {dtype: is_number_column(dtype) for dtype in set(raw.dtypes)}
+    others = [j for j, dtype in enumerate(raw.dtypes) if not numbers[dtype]]
+    found = [find_category(raw.iloc[:, j], columns[j], name) for j in others]
+    return checked_categories([category for category in found if category is not None], columns, name)
+
+
+def checked_categories(found: Sequence[Category], columns: Sequence[str], name: str) -> tuple[Category, ...]:
+    """The categories; refused where their columns, or the features that they become, have the name of another."""
+    names = expanded_names(columns, found) if found else ()
+    twice = next((one for one, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"expected features of different names in view {name!r}, got {twice!r} twice; rename a column")
+    return tuple(found)
+
+
+def _present(known: Sequence[Category], columns: Sequence[str]) -> tuple[Category, ...]:
+    """The known categories that are among the columns."""
+    return tuple(category for category in known if category.column in columns)
+
+
+def _expanded(raw: Any, columns: Sequence[str], categories: Sequence[Category], dtype: Any, name: str) -> Frame:
+    """The values of a DataFrame with indicators in the place of the columns that are categories."""
+    places = placed(columns, categories)
+    values = np.empty((len(raw), len(expanded_names(columns, categories))), dtype=dtype)
+    first = 0
+    for j, (_, category) in enumerate(places):
+        if category is None:
+            values[:, first] = raw.iloc[:, j].to_numpy(dtype=dtype, na_value=np.nan)
+            first += 1
+        else:
+            codes = level_codes(raw.iloc[:, j], category, name)
+            values[:, category.features] = indicators(codes, len(category.levels), dtype)
+            first = category.features.stop
+    here = tuple(category for _, category in places if category is not None)
+    return Frame(values, raw.index, expanded_names(columns, categories), categories=here)
 
 
 def is_sparse_frame(raw: Any) -> bool:
@@ -155,8 +219,17 @@ def numpy_dtype(dtype: Any) -> Any:
     return getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))
 
 
-def new_frame(values: np.ndarray, sample_names: Any, feature_names: tuple[str, ...] | None) -> Any:
-    """A DataFrame of values and names."""
+def new_frame(
+    values: np.ndarray, sample_names: Any, feature_names: tuple[str, ...] | None, categories: Sequence[Category] = ()
+) -> Any:
+    """A DataFrame of values and names, with a column for each category."""
     import pandas as pd
 
-    return pd.DataFrame(values, index=sample_names, columns=feature_names)
+    frame = pd.DataFrame(values, index=sample_names, columns=feature_names)
+    if not categories or feature_names is None:
+        return frame
+    starts, _ = cell_places(len(feature_names), categories)
+    out = frame.iloc[:, starts].set_axis(cell_names(feature_names, categories), axis=1)
+    for category in categories:
+        out[category.column] = new_column(category, most_probable(values[:, category.features]), out.index)
+    return out

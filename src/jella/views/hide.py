@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,12 +10,14 @@ import numpy as np
 
 from jella.numerics.arrays import row_blocks, to_numpy
 from jella.views.annotated import with_values
+from jella.views.categories import Category, expanded_names, on_features
+from jella.views.category_columns import as_levels
 from jella.views.containers import collect, is_annotated, is_data_array, is_frame, is_other_frame, is_single
 from jella.views.fill import fill
 from jella.views.frames import Frame
 from jella.views.masks import zero_filled
 from jella.views.model import View, Views
-from jella.views.named import features_of, fill_named, names_of
+from jella.views.named import columns_of, fill_named, names_of
 from jella.views.read import split
 from jella.views.write import put_back
 
@@ -73,8 +75,9 @@ class Hidden:
         return tuple(int(m.sum()) * (v.n_features // m.shape[1]) for m, v in zip(gone, views, strict=True))
 
     def left(self, views: Views) -> tuple[np.ndarray, ...]:
-        """The values that stay observed, (n, 1) or (n, d) booleans per view."""
-        return tuple(to_numpy(view.mask) & ~where for where, view in zip(self, views, strict=True))
+        """The values that stay observed, (n, 1) or (n, d) booleans per view; a category is hidden as a whole."""
+        left = [to_numpy(view.mask) & ~where for where, view in zip(self, views, strict=True)]
+        return tuple(on_features(one, view.n_features, view.categories) for one, view in zip(left, views, strict=True))
 
     def rows(self, v: int) -> np.ndarray:
         """Positions of the samples that lose values in a view."""
@@ -94,9 +97,13 @@ class Hidden:
         )
 
     def apply_to(self, X: Any, views: Views) -> Any:
-        """A copy of X, from which these views were read, in the same containers, with NaN for the hidden values."""
+        """A copy of X, from which these views were read, in the same containers, with NaN for the hidden values.
+
+        A column of text becomes one of categories, so that a fit knows also the levels that no sample has any more.
+        """
         names, raws = split(X)
-        out = [_with_nan(raw, where, views.sample_names) for raw, where in zip(raws, self, strict=True)]
+        triples = zip(raws, self, views, strict=True)
+        out = [_with_nan(raw, where, views.sample_names, view.categories) for raw, where, view in triples]
         return put_back(out, X, names)
 
 
@@ -105,17 +112,22 @@ def _with_mask(view: View, left: np.ndarray) -> View:
     return replace(view, X=X, mask=mask)
 
 
-def _with_nan(raw: Any, where: np.ndarray, sample_names: Any) -> Any:
+def _with_nan(raw: Any, where: np.ndarray, sample_names: Any, categories: Sequence[Category]) -> Any:
     nothing = np.full((1, 1), np.nan)
     if is_annotated(raw):
         raw = raw.copy() if raw.is_view else raw  # a view of AnnData has values of another type
         return with_values(raw, fill(raw.X, ~where[sample_names.get_indexer(raw.obs_names)], nothing))
     if not (is_frame(raw) or is_data_array(raw) or is_other_frame(raw)):
         return fill(raw, ~where, nothing)
-    index, columns = names_of(raw), features_of(raw)
+    index, columns = names_of(raw), columns_of(raw)
     where = where if index is None else where[sample_names.get_indexer(index)]
-    shape = (raw.shape[0], len(columns) or raw.shape[1])
-    return fill_named(raw, (), ~np.broadcast_to(where, shape), np.broadcast_to(nothing, shape))
+    shape = (raw.shape[0], len(expanded_names(columns, categories)) or raw.shape[1])
+    if is_frame(raw) and categories:
+        by_column = {category.column: category for category in categories}
+        raw = raw.copy()
+        for j in [j for j, column in enumerate(columns) if column in by_column]:
+            raw.isetitem(j, as_levels(raw.iloc[:, j], by_column[columns[j]]))
+    return fill_named(raw, (), ~np.broadcast_to(where, shape), np.broadcast_to(nothing, shape), categories)
 
 
 def _listed(masks: Any, views: Views) -> list[np.ndarray]:
@@ -146,4 +158,5 @@ def _observed_only(where: np.ndarray, view: View) -> np.ndarray:
             f"expected X to have the hidden values of view {view.name!r}, but some of them are NaN; pass X as it was "
             "before it was split"
         )
+    where = ~on_features(~where, view.n_features, view.categories)
     return where if view.is_rowwise else where & to_numpy(view.mask)

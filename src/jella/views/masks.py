@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, namespace, to_numpy
+from jella.views.categories import cell_names, cell_places, on_features
 from jella.views.containers import is_data_array, is_frame, is_other_frame
 from jella.views.data_arrays import mask_of_data_array
 from jella.views.frames import Frame, column_names, column_order, label
@@ -17,15 +18,19 @@ from jella.views.other_frames import mask_of_other_frame
 
 
 def read_mask(raw: Any, frame: Frame, name: str) -> np.ndarray:
-    """The mask of a user as (n, 1) or (n, d) booleans in the order of the frame; named masks are aligned by names."""
+    """The mask of a user as (n, 1) or (n, d) booleans in the order of the frame; named masks are aligned by names.
+
+    A mask may have one column per column of the table, or one per feature.
+    """
     mask = _plain(raw, frame, name)
     mask = mask[:, None] if mask.ndim == 1 else mask
     n, d = frame.values.shape
-    if mask.ndim != 2 or mask.shape[0] != n or mask.shape[1] not in (1, d):
-        raise ValueError(f"the mask of view {name!r} must have shape ({n},) or {(n, d)}, got {mask.shape}")
+    n_columns = cell_places(d, frame.categories)[0].size
+    if mask.ndim != 2 or mask.shape[0] != n or mask.shape[1] not in (1, n_columns, d):
+        raise ValueError(f"the mask of view {name!r} must have shape ({n},) or {(n, n_columns)}, got {mask.shape}")
     if not np.all((mask == 0) | (mask == 1)):
         raise ValueError(f"the mask of view {name!r} must hold booleans, got other values of type {mask.dtype}")
-    return mask.astype(bool)
+    return on_features(mask.astype(bool), d, frame.categories)
 
 
 def zero_filled(frame: Frame, name: str, dtype: str | None = None) -> tuple[Array, Array]:
@@ -122,7 +127,7 @@ def _in_columns(raw: Any, frame: Frame, name: str) -> Any:
     """A Series or DataFrame of booleans with the columns of the frame, in its order."""
     if frame.columns is None or not is_frame(raw) or raw.shape[1] == 1:
         return raw
-    order = column_order(column_names(raw), frame.columns)
+    order = column_order(column_names(raw), cell_names(frame.columns, frame.categories))
     if order is None:
         raise ValueError(f"the mask of view {name!r} must have the columns of the view, got {list(raw.columns)[:5]}")
     return raw.iloc[:, order]

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, like, namespace, sqnorm, take_rows, to_numpy
+from jella.views.categories import Category
 from jella.views.frames import label
 
 T = TypeVar("T")
@@ -25,6 +26,10 @@ class AnyView(Protocol):
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the features, where they have some."""
+
+    @property
+    def categories(self) -> tuple[Category, ...]:
+        """The columns of categories, whose features are indicators."""
 
     @property
     def n_features(self) -> int:
@@ -175,6 +180,8 @@ class View:
     mask : bool array (1, 1), (n, 1) or (n, d)
         True where observed. The smallest possible shape: complete, whole samples missing, entries missing.
     feature_names : tuple of str, optional
+    categories : tuple of Category
+        The columns of categories, whose features are indicators; in a cell, all of them are observed or none.
     n_samples : int
         Number of samples, present or not.
     n_features : int
@@ -190,6 +197,7 @@ class View:
     X: Array
     mask: Array
     feature_names: tuple[str, ...] | None = None
+    categories: tuple[Category, ...] = ()
     n_samples: int = field(init=False, repr=False, compare=False)
     n_features: int = field(init=False, repr=False, compare=False)
     is_sparse: bool = field(init=False, repr=False, compare=False)

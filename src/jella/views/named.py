@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from jella.views.categories import Category
 from jella.views.containers import is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.data_arrays import fill_data_array, read_data_array, sample_index
-from jella.views.fill import fill_frame
+from jella.views.fill import fill_table
 from jella.views.frames import column_names
 from jella.views.other_frames import feature_columns, fill_other_frame, ids_of, with_ids
 
@@ -37,25 +39,28 @@ def renamed_samples(raw: Any, names: Any) -> Any:
     return out
 
 
-def features_of(raw: Any) -> tuple[str, ...]:
-    """The names of the features; none if the container does not name them."""
+def columns_of(raw: Any) -> tuple[str, ...]:
+    """The names of the columns; none if the container does not name them."""
     if is_frame(raw):
         return column_names(raw)
     return read_data_array(raw, "").columns or () if is_data_array(raw) else feature_columns(raw)
 
 
-def fill_named(raw: Any, lacked: Any, keep: np.ndarray, values: np.ndarray) -> Any:
+def fill_named(raw: Any, lacked: Any, keep: np.ndarray, values: np.ndarray, categories: Sequence[Category] = ()) -> Any:
     """The container with `values` where `keep` is False, on its own samples and then on those it lacked.
 
     Parameters
     ----------
     lacked : pandas Index, or empty
     keep, values : arrays (n, d)
-        n is the number of its own samples and of those it lacked.
+        n is the number of its own samples and of those it lacked; d that of its features, where a category has one
+        per level.
+    categories : sequence of Category
+        The columns that are categories.
     """
     if is_data_array(raw):
         return fill_data_array(raw, lacked, keep, values)
     if not is_frame(raw):
-        return fill_other_frame(raw, lacked, keep, values)
+        return fill_other_frame(raw, lacked, keep, values, categories)
     index = raw.index.append(lacked).set_names(raw.index.names) if len(lacked) else raw.index
-    return fill_frame(raw, index, keep, values)
+    return fill_table(raw, index, keep, values, categories)

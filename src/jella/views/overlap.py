@@ -11,7 +11,7 @@ import numpy as np
 from jella.numerics.words import listed
 from jella.views.containers import is_annotated, is_frame
 from jella.views.differences import find_difference
-from jella.views.named import features_of, names_of
+from jella.views.named import columns_of, names_of
 
 #: two views overlap if they share this part of the samples of the smaller one
 ENOUGH = 0.1
@@ -127,7 +127,7 @@ def _columns(raw: Any) -> Any:
         return raw.columns if is_frame(raw) else raw.var_names
     import pandas as pd
 
-    return pd.Index(list(features_of(raw)))
+    return pd.Index(list(columns_of(raw)))
 
 
 def _presence(indices: Sequence[Any]) -> np.ndarray:

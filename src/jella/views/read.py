@@ -14,6 +14,7 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array, is_floating, namespace
 from jella.views.annotated import matrix, modalities
+from jella.views.categories import Category
 from jella.views.containers import (
     check_given,
     is_annotated,
@@ -34,12 +35,13 @@ from jella.views.other_frames import read_other_frame
 
 @dataclass(frozen=True)
 class Schema:
-    """Names and features of the views of a fit: new samples are checked against them."""
+    """Names and features of the views of a fit, and the levels of categories: new samples are checked against them."""
 
     names: tuple[str, ...]
     n_features: tuple[int, ...]
     feature_names: tuple[tuple[str, ...] | None, ...]
     is_single: bool
+    categories: tuple[tuple[Category, ...], ...] = ()  # per view; empty where no view has categories
 
     @classmethod
     def of(cls, views: AnyViews, X: Any) -> Schema:
@@ -49,7 +51,12 @@ class Schema:
             tuple(view.n_features for view in views),
             tuple(view.feature_names for view in views),
             is_single(X),
+            tuple(view.categories for view in views) if any(view.categories for view in views) else (),
         )
+
+    def categories_of(self, v: int) -> tuple[Category, ...]:
+        """The columns of a view that are categories, with their levels in the fit."""
+        return self.categories[v] if self.categories else ()
 
 
 def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[Any]]:
@@ -76,7 +83,9 @@ def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[A
 
 
 @singledispatch
-def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, first_row: int = 0) -> Views:
+def read_views(
+    X: Any, observed: Any = None, schema: Schema | None = None, *, first_row: int = 0, only_numbers: bool = False
+) -> Views:
     """Aligned views of user data: floating-point values, zero where missing, and their masks.
 
     Parameters
@@ -84,7 +93,8 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
     X : 2-D array, list or tuple of 2-D arrays, dict of name -> array, DataFrames, SciPy sparse arrays, AnnData, MuData
         NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index, AnnData and the
         modalities of a MuData by the names of their observations, DataArrays of xarray by the coordinate of their first
-        dimension, frames of polars and pyarrow by their column of ids.
+        dimension, frames of polars and pyarrow by their column of ids. Columns of truth values, of categories, and of
+        text with few levels become indicator features.
     observed : as X, of booleans, optional
         True where a value was observed; (n,), (n, 1) or (n, d) per view, None for a view where NaN alone marks what is
         missing. Values of X outside the mask are ignored. Masks of DataFrames are aligned by their names where they
@@ -93,12 +103,20 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
         Of a fitted model: X must have its views and features, and may lack whole views.
     first_row : int, default=0
         Number of the first row in messages, where these samples follow others.
+    only_numbers : bool, default=False
+        Read truth values as numbers, and refuse text and categories: samples in chunks may have other levels each.
     """
     if is_chunked(X):
         raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
     names, raws = split(X, schema)
     masks = [None] * len(raws) if observed is None else split_observed(observed, names, is_single(X))
-    frames = [_read_one(raw, mask, name, first_row) for raw, mask, name in zip(raws, masks, names, strict=True)]
+    known: list[Any] = [
+        () if only_numbers else None if schema is None else schema.categories_of(v) for v in range(len(raws))
+    ]
+    frames = [
+        _read_one(raw, mask, name, first_row, of_fit)
+        for raw, mask, name, of_fit in zip(raws, masks, names, known, strict=True)
+    ]
     _check_present(frames, names, lacking_allowed=schema is not None)
     frames = frames if schema is None else _conform(frames, schema)
     sample_names = None
@@ -111,7 +129,7 @@ def read_views(X: Any, observed: Any = None, schema: Schema | None = None, *, fi
     items = []
     for position, (name, frame) in enumerate(zip(names, frames, strict=True)):
         if frame is not None:
-            items.append(View(name, *zero_filled(frame, name, dtype), frame.columns))
+            items.append(View(name, *zero_filled(frame, name, dtype), frame.columns, frame.categories))
         elif schema is not None:
             items.append(_absent(schema, position, values[0], dtype))
     return Views(tuple(items), sample_names)
@@ -146,10 +164,10 @@ def split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list[
     return list(observed)
 
 
-def _read_one(raw: Any, mask: Any, name: str, first_row: int) -> Frame | None:
+def _read_one(raw: Any, mask: Any, name: str, first_row: int, known: Sequence[Category] | None) -> Frame | None:
     if raw is None:
         return None
-    frame = replace(read_raw(raw, name), first_row=first_row)
+    frame = replace(read_raw(raw, name, known), first_row=first_row)
     if frame.index is not None:
         frame = replace(frame, index=check_unique(frame.index, name))
     if frame.values.ndim != 2:
@@ -159,17 +177,23 @@ def _read_one(raw: Any, mask: Any, name: str, first_row: int) -> Frame | None:
     return frame if mask is None else replace(frame, observed=read_mask(mask, frame, name))
 
 
-def read_raw(raw: Any, name: str) -> Frame:
-    """The values of one view in floating point, with the names of its samples and features where it has them."""
+def read_raw(raw: Any, name: str, known: Sequence[Category] | None = None) -> Frame:
+    """The values of one view in floating point, with the names of its samples and features where it has them.
+
+    Parameters
+    ----------
+    known : sequence of Category, optional
+        The columns of tables that are categories; found by default.
+    """
     if is_frame(raw):
-        return read_frame(raw, name)
+        return read_frame(raw, name, known)
     if is_annotated(raw) or is_mudata(raw):
         return Frame(_numbers(matrix(raw, name), name), raw.obs_names, tuple(map(str, raw.var_names)))
     if is_data_array(raw):
         frame = read_data_array(raw, name)
         return replace(frame, values=_numbers(frame.values, name))
     if is_other_frame(raw):
-        return read_other_frame(raw, name)
+        return read_other_frame(raw, name, known)
     return Frame(_numbers(raw, name))
 
 
@@ -233,14 +257,16 @@ def _check_lengths(frames: Sequence[Frame | None], names: Sequence[str]) -> None
 def _conform(frames: list[Frame | None], schema: Schema) -> list[Frame | None]:
     """The frames with named columns in the order of the fit; other numbers of features are refused."""
     out: list[Frame | None] = []
-    for frame, name, width, columns in zip(frames, schema.names, schema.n_features, schema.feature_names, strict=True):
+    fitted = zip(frames, schema.names, schema.n_features, schema.feature_names, strict=True)
+    for v, (frame, name, width, columns) in enumerate(fitted):
         if frame is not None and frame.columns and columns:
             order = column_order(frame.columns, columns)
             if order is None:
                 theirs, ours = Counter(frame.columns), Counter(columns)
                 odd = [c for c in (*columns, *frame.columns) if theirs[c] != ours[c]]
                 raise ValueError(f"view {name!r} must have the {width} columns of the fit; see {odd[:3]}")
-            frame = frame if frame.columns == columns else frame.take_columns(order)
+            if frame.columns != columns:
+                frame = frame.take_columns(order, schema.categories_of(v) if frame.categories else ())
         if frame is not None and frame.values.shape[1] != width:
             raise ValueError(f"view {name!r} had {width} features in fit, got {frame.values.shape[1]}")
         out.append(frame)
@@ -249,10 +275,11 @@ def _conform(frames: list[Frame | None], schema: Schema) -> list[Frame | None]:
 
 def _absent(schema: Schema, position: int, reference: Array, dtype: str) -> View:
     """A view that all samples lack; sparse where that is possible, so that its width needs no memory."""
-    name, columns = schema.names[position], schema.feature_names[position]
+    name, columns, categories = schema.names[position], schema.feature_names[position], schema.categories_of(position)
     shape = (int(reference.shape[0]), schema.n_features[position])
     if sparse.issparse(reference) or isinstance(reference, np.ndarray):
-        return View(name, sparse.csr_array(shape, dtype=dtype), np.zeros((shape[0], 1), dtype=bool), columns)
+        X, mask = sparse.csr_array(shape, dtype=dtype), np.zeros((shape[0], 1), dtype=bool)
+        return View(name, X, mask, columns, categories)
     xp, device = namespace(reference), array_api_compat.device(reference)
     X = xp.zeros(shape, dtype=getattr(xp, dtype), device=device)
-    return View(name, X, xp.zeros((shape[0], 1), dtype=xp.bool, device=device), columns)
+    return View(name, X, xp.zeros((shape[0], 1), dtype=xp.bool, device=device), columns, categories)

@@ -49,5 +49,5 @@ class ReadOnce(Mapping[str, Any]):
 
 
 @read_views.register
-def _(X: ReadOnce, observed: Any = None, schema: Schema | None = None, *, first_row: int = 0) -> Views:
-    return X.read(schema) if observed is None else read_views(dict(X), observed, schema, first_row=first_row)
+def _(X: ReadOnce, observed: Any = None, schema: Schema | None = None, **how: Any) -> Views:
+    return X.read(schema) if observed is None and not how else read_views(dict(X), observed, schema, **how)

@@ -10,10 +10,12 @@ from scipy import sparse
 
 from jella.numerics.arrays import namespace
 from jella.views.annotated import padded, with_more_samples, with_values
+from jella.views.categories import expanded_names
 from jella.views.containers import is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.frames import is_sparse_frame
 from jella.views.ids import IdRule
-from jella.views.named import features_of, fill_named, names_of, renamed_samples
+from jella.views.named import columns_of, fill_named, names_of, renamed_samples
+from jella.views.other_frames import other_categories
 
 
 def renamed(raw: Any, rule: IdRule, name: str) -> Any:
@@ -75,9 +77,10 @@ def blanked(raw: Any, rows: np.ndarray) -> Any:
 
 
 def _with_gaps(raw: Any, lacked: Any, rows: np.ndarray) -> Any:
-    width = raw.shape[1] if is_data_array(raw) else len(features_of(raw))
+    categories = () if is_data_array(raw) else other_categories(raw, "")
+    width = raw.shape[1] if is_data_array(raw) else len(expanded_names(columns_of(raw), categories))
     keep = np.broadcast_to(~rows[:, None], (rows.size, width))
-    return fill_named(raw, lacked, keep, np.full(keep.shape, np.nan))
+    return fill_named(raw, lacked, keep, np.full(keep.shape, np.nan), categories)
 
 
 def _blank_sparse(raw: Any, rows: np.ndarray) -> Any:

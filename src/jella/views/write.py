@@ -11,6 +11,7 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array, namespace, to_numpy
 from jella.views.annotated import new_annotated, padded, with_modalities, with_more_samples
+from jella.views.categories import expanded_names
 from jella.views.containers import (
     collect,
     is_annotated,
@@ -25,7 +26,7 @@ from jella.views.data_arrays import new_data_array
 from jella.views.fill import fill, fill_sparse_rows
 from jella.views.frames import column_order, new_frame
 from jella.views.model import View, Views
-from jella.views.named import features_of, fill_named, names_of
+from jella.views.named import columns_of, fill_named, names_of
 from jella.views.other_frames import new_other_frame
 from jella.views.read import Schema, split
 from jella.views.read_once import ReadOnce
@@ -94,10 +95,11 @@ def _write_named(raw: Any, view: View, values: np.ndarray, sample_names: Any) ->
     rows, lacked = _own_and_lacked(names_of(raw), sample_names, raw.shape[0])
     columns = np.arange(view.n_features)
     if view.feature_names is not None:
-        columns = np.asarray(column_order(view.feature_names, features_of(raw)))
+        wanted = expanded_names(columns_of(raw), view.categories)
+        columns = np.asarray(column_order(view.feature_names, wanted))
     chosen = np.ix_(np.concatenate([rows, lacked]), columns)
     mask, more = np.broadcast_to(to_numpy(view.mask), values.shape), () if not lacked.size else sample_names[lacked]
-    return fill_named(raw, more, mask[chosen], values[chosen])
+    return fill_named(raw, more, mask[chosen], values[chosen], view.categories)
 
 
 def _write_annotated(raw: Any, view: View, position: int, estimate: Estimate, sample_names: Any) -> Any:
@@ -130,5 +132,5 @@ def _new_view(raws: Sequence[Any], view: View, values: np.ndarray, sample_names:
     if is_data_array(like):
         return new_data_array(like, values, sample_names, view.feature_names, view.name)
     if is_other_frame(like):
-        return new_other_frame(like, values, sample_names, view.feature_names)
-    return new_frame(values, sample_names, view.feature_names)
+        return new_other_frame(like, values, sample_names, view.feature_names, view.categories)
+    return new_frame(values, sample_names, view.feature_names, view.categories)

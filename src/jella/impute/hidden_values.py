@@ -1,4 +1,4 @@
-"""Evidence on the predictors: observed values that were hidden from them, and what they predicted."""
+"""HiddenValues on the predictors: observed values that were hidden from them, and what they predicted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BLOCK_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class HiddenValues:
     """Hidden values, one entry of each array per value, and their predictions.
 
     Attributes
@@ -63,10 +63,10 @@ class Evidence:
         """A number for each sample of each trial, (N,): values with the same number are not independent."""
         return self.sample + self.trial.astype(np.int64) * (int(self.sample.max(initial=0)) + 1)
 
-    def where(self, chosen: np.ndarray) -> Evidence:
+    def where(self, chosen: np.ndarray) -> HiddenValues:
         """The values at some positions."""
         parts = {one.name: getattr(self, one.name) for one in fields(self)}
-        return Evidence(**{name: part[..., chosen] for name, part in parts.items()})
+        return HiddenValues(**{name: part[..., chosen] for name, part in parts.items()})
 
     def groups(self) -> Iterator[tuple[int, bool, np.ndarray]]:
         """Views and kinds of holes that there is evidence on, with the positions of their values."""
@@ -77,14 +77,14 @@ class Evidence:
                     yield int(v), whole, found
 
     @classmethod
-    def joined(cls, parts: list[Evidence]) -> Evidence:
+    def joined(cls, parts: list[HiddenValues]) -> HiddenValues:
         """The evidence of several trials."""
         names = [one.name for one in fields(cls)]
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
 
 
-def gather(views: Views, refit: Refit, seed: int) -> tuple[Evidence | None, tuple[int, ...]]:
-    """Evidence from a few trials, and the numbers of the models of the path that are worth keeping.
+def gather(views: Views, refit: Refit, seed: int) -> tuple[HiddenValues | None, tuple[int, ...]]:
+    """HiddenValues from a few trials, and the numbers of the models of the path that are worth keeping.
 
     None where nothing can be hidden.
 
@@ -98,7 +98,7 @@ def gather(views: Views, refit: Refit, seed: int) -> tuple[Evidence | None, tupl
     """
     rng, full = np.random.default_rng(seed), Units.of(views)
     share = min(SHARE, MOST_HIDDEN / max(views.n_samples * views.n_features, 1))
-    parts: list[Evidence] = []
+    parts: list[HiddenValues] = []
     numbers: tuple[int, ...] = ()
     trial, n_trials = 0, 1
     while trial < n_trials:
@@ -114,7 +114,7 @@ def gather(views: Views, refit: Refit, seed: int) -> tuple[Evidence | None, tupl
             predictor = PathPredictor.learn(holed, numbers)
         parts.append(_seen(views, holed, hidden, Predictors(refit(holed), predictor, units), trial))
         trial += 1
-    return Evidence.joined(parts), numbers
+    return HiddenValues.joined(parts), numbers
 
 
 def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
@@ -154,7 +154,7 @@ def _targets(views: Views, hidden: Hidden, units: Units, v: int) -> tuple[np.nda
     return rows, where, units.relative(dense_rows(views[v].X, rows), v)[where]
 
 
-def _seen(views: Views, holed: Views, hidden: Hidden, predictors: Predictors, trial: int) -> Evidence:
+def _seen(views: Views, holed: Views, hidden: Hidden, predictors: Predictors, trial: int) -> HiddenValues:
     """The hidden values of a trial with their predictions."""
     affected = np.flatnonzero(np.any([where.any(axis=1) for where in hidden], axis=0))
     share, presence = observed_share(holed), holed.presence()
@@ -170,7 +170,7 @@ def _seen(views: Views, holed: Views, hidden: Hidden, predictors: Predictors, tr
                 continue
             truth = predictors.units.relative(dense_rows(view.X, rows), v)
             parts.append(
-                Evidence(
+                HiddenValues(
                     view=np.full(line.size, v, dtype=np.int32),
                     feature=feature.astype(np.int32),
                     trial=np.full(line.size, trial, dtype=np.int32),
@@ -181,7 +181,7 @@ def _seen(views: Views, holed: Views, hidden: Hidden, predictors: Predictors, tr
                     predictions=found[v][:, where],
                 )
             )
-    return Evidence.joined(parts)
+    return HiddenValues.joined(parts)
 
 
 def observed_share(views: Views) -> np.ndarray:
