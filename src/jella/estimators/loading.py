@@ -9,6 +9,7 @@ import numpy as np
 
 from jella.estimators.base import BaseMultiView, BaseTransformer
 from jella.estimators.catalogue import estimators
+from jella.saving.imputer_rules import check_imputer
 from jella.saving.model import OUTPUT, fitted_names, load_as
 from jella.saving.rules import check_record, check_widths, need_array, need_indices, require
 
@@ -21,6 +22,7 @@ SOMETIMES = {
     "cluster_path_",
     "graph_",
     "feature_names_in_",
+    "imputer_",
 }
 
 
@@ -96,6 +98,9 @@ def check_answers(model: BaseTransformer) -> None:
     shapes = [U.shape for U in readout.bases]
     require([width for width, _ in shapes] == list(model.schema_.n_features), "bases of the views")
     check_record(readout)
+    imputer = vars(model).get("imputer_")
+    if imputer is not None:
+        check_imputer(imputer, list(model.schema_.n_features))
     bases = model.bases_
     require(isinstance(bases, list | tuple | dict), "bases in a container")
     found = list(bases.values()) if isinstance(bases, dict) else list(bases)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.impute.hidden_values import HiddenValues
+from jella.impute.hidden_values import HiddenValues, clustered_error
 from jella.impute.recipe import Group
 
 #: an estimate from fewer samples is called rough
@@ -20,9 +20,9 @@ class ErrorEstimate:
 
     Attributes
     ----------
-    error, standard_error : float
-        Of the completed values; NaN where nothing could be hidden.
-    mean_error : float
+    error, standard_error : float or None
+        Of the completed values; None where nothing could be hidden.
+    mean_error : float or None
         Of the means of features, on the same values.
     n_samples : int
         Samples, or parts of samples, that were hidden, counted in each trial.
@@ -30,9 +30,9 @@ class ErrorEstimate:
         Whether the completed values are means, because nothing predicts better.
     """
 
-    error: float
-    standard_error: float
-    mean_error: float
+    error: float | None
+    standard_error: float | None
+    mean_error: float | None
     n_samples: int
     by_mean: bool
 
@@ -51,7 +51,7 @@ def gains(evidence: HiddenValues, answers: np.ndarray, others: np.ndarray) -> di
     for v, whole, at in evidence.groups():
         truth = evidence.truth[at]
         gain = (truth - others[at]) ** 2 - (truth - answers[at]) ** 2
-        found[v, whole] = float(gain.mean()), _standard_error(gain, evidence.rows[at])
+        found[v, whole] = float(gain.mean()), clustered_error(gain, evidence.rows[at])
     return found
 
 
@@ -85,35 +85,29 @@ def estimate(
     v : int, optional
         Position of the view; by default all views.
     """
-    chosen = [(group, at) for *group, at in evidence.groups() if v is None or group[0] == v]
+    chosen = [((view, whole), at) for view, whole, at in evidence.groups() if v is None or view == v]
     if not chosen:
-        return ErrorEstimate(np.nan, np.nan, np.nan, 0, by_mean=True)
-    counts = np.array([missing.get((g[0], g[1]), 0) for g, _ in chosen], dtype=np.float64)
+        return ErrorEstimate(None, None, None, 0, by_mean=False)
+    counts = np.array([missing.get(group, 0) for group, _ in chosen], dtype=np.float64)
     if not counts.any():  # nothing is missing: as often as it was hidden
         counts = np.array([at.size for _, at in chosen], dtype=np.float64)
-    share = counts / counts.sum()
-    at = np.concatenate([part for _, part in chosen])
-    weight = np.concatenate([np.full(part.size, s / part.size) for s, (_, part) in zip(share, chosen, strict=True)])
-    rows, truth = evidence.rows[at], evidence.truth[at]
-    squares = (truth - answers[at]) ** 2
-    mean = float(weight @ squares)
-    centred = np.concatenate([squares[own] - squares[own].mean() for own in _consecutive(chosen)])
-    _, which = np.unique(rows, return_inverse=True)
-    variance = float(np.sum(np.bincount(which, weight * centred) ** 2))
+    shares = counts / counts.sum()
+    mean, mean_of_means = 0.0, 0.0
+    parts, rows = [], []
+    for share, (_, at) in zip(shares, chosen, strict=True):
+        squares = (evidence.truth[at] - answers[at]) ** 2
+        mean += share * float(squares.mean())
+        mean_of_means += share * float(np.mean(evidence.truth[at] ** 2))
+        parts.append(share / at.size * (squares - squares.mean()))
+        rows.append(evidence.rows[at])
+    _, which = np.unique(np.concatenate(rows), return_inverse=True)
+    variance = float(np.sum(np.bincount(which, np.concatenate(parts)) ** 2))
+    used = [(group, row) for share, (group, _), row in zip(shares, chosen, rows, strict=True) if share > 0]
     error = float(np.sqrt(mean))
-    n_rows = int(np.unique(rows[weight > 0]).size)
-    by_mean = all(trust[g[0], g[1]] == 0 for (g, _), s in zip(chosen, share, strict=True) if s > 0)
-    standard = float(np.sqrt(variance) / (2 * error)) if error > 0 else 0.0
-    return ErrorEstimate(error, standard, float(np.sqrt(weight @ truth**2)), n_rows, by_mean)
-
-
-def _consecutive(chosen: list[tuple[list[object], np.ndarray]]) -> list[slice]:
-    ends = np.cumsum([at.size for _, at in chosen])
-    return [slice(int(end) - at.size, int(end)) for end, (_, at) in zip(ends, chosen, strict=True)]
-
-
-def _standard_error(values: np.ndarray, rows: np.ndarray) -> float:
-    """The standard error of a mean of values, of which those of the same sample go together."""
-    _, which = np.unique(rows, return_inverse=True)
-    sums = np.bincount(which, values - values.mean())
-    return float(np.sqrt(np.sum(sums**2)) / values.size)
+    return ErrorEstimate(
+        error,
+        float(np.sqrt(variance) / (2 * error)) if error > 0 else 0.0,
+        float(np.sqrt(mean_of_means)),
+        int(np.unique(np.concatenate([row for _, row in used])).size),
+        by_mean=all(trust[group] == 0 for group, _ in used),
+    )

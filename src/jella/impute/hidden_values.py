@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from math import ceil
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from jella.impute.path import OnPath, PathPredictor, path, path_scaling
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.units import Units
 from jella.numerics.arrays import dense_rows, row_blocks
+from jella.readout.neighbours import NeighbourReadout
 from jella.views import Hidden, Views
 from jella.views.draw import draw_for_calibration
 
@@ -25,6 +27,9 @@ PATIENCE, GAIN = 2, 1e-3
 BEFORE, AFTER = 2, 2
 #: bytes of a block of predictions
 BLOCK_BYTES = 2**26
+
+#: number of a trial, and of all trials
+Progress: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +88,9 @@ class HiddenValues:
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
 
 
-def gather(views: Views, refit: Refit, seed: int) -> tuple[HiddenValues | None, tuple[int, ...]]:
+def gather(
+    views: Views, refit: Refit, seed: int, progress: Progress | None = None
+) -> tuple[HiddenValues | None, tuple[int, ...]]:
     """HiddenValues from a few trials, and the numbers of the models of the path that are worth keeping.
 
     None where nothing can be hidden.
@@ -95,6 +102,8 @@ def gather(views: Views, refit: Refit, seed: int) -> tuple[HiddenValues | None, 
     refit : callable
         Fits the model of the clusters to the views of a trial.
     seed : int
+    progress : callable, optional
+        Called before each trial with its number, from 1, and the number of trials.
     """
     rng, full = np.random.default_rng(seed), Units.of(views)
     share = min(SHARE, MOST_HIDDEN / max(views.n_samples * views.n_features, 1))
@@ -112,7 +121,11 @@ def gather(views: Views, refit: Refit, seed: int) -> tuple[HiddenValues | None, 
             n_trials = min(max(ceil(ENOUGH_ROWS / _fewest_rows(views, holed, hidden)), FEWEST_TRIALS), MOST_TRIALS)
         else:
             predictor = PathPredictor.learn(holed, numbers)
-        parts.append(_seen(views, holed, hidden, Predictors(refit(holed), predictor, units), trial))
+        if progress is not None:
+            progress(trial + 1, n_trials)
+        readout = refit(holed)
+        assert isinstance(readout, NeighbourReadout)
+        parts.append(_seen(views, holed, hidden, Predictors(readout, predictor, units), trial))
         trial += 1
     return HiddenValues.joined(parts), numbers
 
@@ -188,3 +201,10 @@ def observed_share(views: Views) -> np.ndarray:
     """The share of the entries of each sample that it has, over all views, (n,)."""
     counts = np.sum([np.asarray(view.count_by_sample()) for view in views], axis=0)
     return counts / max(views.n_features, 1)
+
+
+def clustered_error(values: np.ndarray, rows: np.ndarray) -> float:
+    """The standard error of the mean of values, of which those of the same sample go together."""
+    _, which = np.unique(rows, return_inverse=True)
+    sums = np.bincount(which, values - values.mean())
+    return float(np.sqrt(np.sum(sums**2)) / values.size)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
 
 from jella.impute.errors import ErrorEstimate, estimate, gains, trust_in
-from jella.impute.hidden_values import BLOCK_BYTES, HiddenValues, gather, observed_share
+from jella.impute.hidden_values import BLOCK_BYTES, HiddenValues, Progress, gather, observed_share
+from jella.impute.imputed import Imputed
 from jella.impute.path import PathPredictor
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.recipe import Bounds, Group, Recipe
+from jella.impute.signs import Typical
 from jella.impute.spread import Spread
 from jella.impute.units import Units
 from jella.numerics.arrays import row_blocks, to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import View, Views
+
+#: from the position of a view to the lowest and highest possible values of its features
+KindBounds: TypeAlias = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +38,11 @@ class Imputer:
     spread : Spread
     by_view : tuple of ErrorEstimate
     overall : ErrorEstimate
+    typical : Typical
     n_trials : int
         Number of times that values were hidden.
+    seconds : float
+        What the calibration took.
     """
 
     path: PathPredictor
@@ -41,10 +51,14 @@ class Imputer:
     spread: Spread
     by_view: tuple[ErrorEstimate, ...]
     overall: ErrorEstimate
+    typical: Typical
     n_trials: int
+    seconds: float
 
     @classmethod
-    def learn(cls, views: Views, refit: Refit, kind_bounds: Callable[[int], tuple], seed: int) -> Imputer | None:
+    def learn(
+        cls, views: Views, refit: Refit, kind_bounds: KindBounds, seed: int, progress: Progress | None = None
+    ) -> Imputer | None:
         """An imputer for the samples of a fit; None where nothing can be hidden.
 
         Parameters
@@ -57,8 +71,11 @@ class Imputer:
             From the position of a view to the lowest and highest possible values of its features, (d,) each.
         seed : int
             Of the hidden values.
+        progress : callable, optional
+            Called before each trial with its number, from 1, and the number of trials.
         """
-        evidence, numbers = gather(views, refit, seed)
+        begin = perf_counter()
+        evidence, numbers = gather(views, refit, seed, progress)
         if evidence is None or not len(evidence):
             return None
         units = Units.of(views)
@@ -82,7 +99,9 @@ class Imputer:
             Spread.learn(evidence, answers, bounds),
             by_view,
             estimate(evidence, answers, missing, trust),
+            Typical.of(evidence, answers, widths),
             int(evidence.trial.max()) + 1,
+            perf_counter() - begin,
         )
 
     def impute(self, views: Views, readout: NeighbourReadout, level: float | None = None) -> list[Imputed]:
@@ -143,40 +162,6 @@ class Imputer:
                 imputed.deviation[at[chosen]] = scale * deviation
 
 
-@dataclass(frozen=True, eq=False)
-class Imputed:
-    """Values of one view for the samples that lack some.
-
-    Attributes
-    ----------
-    places : int array (n,)
-        Of each sample its row in the other arrays; -1 for a sample that lacks nothing.
-    values, lower, upper, deviation : arrays (m, d)
-        In the user's units; the last three have no rows unless intervals were asked for, and are NaN without evidence.
-    """
-
-    places: np.ndarray
-    values: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    deviation: np.ndarray
-
-    @classmethod
-    def empty(cls, lacking: np.ndarray, width: int, intervals: bool) -> Imputed:
-        """Room for the samples that lack something."""
-        places = np.where(lacking, np.cumsum(lacking) - 1, -1)
-        shape = (int(lacking.sum()), width)
-        others = (np.full(shape if intervals else (0, width), np.nan) for _ in range(3))
-        return cls(places, np.empty(shape), *others)
-
-    def rows_of(self, what: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
-        """Rows of one of the arrays for samples (None: all); zeros for a sample that lacks nothing."""
-        places = self.places if rows is None else self.places[rows]
-        out = np.zeros((places.size, what.shape[1]))
-        out[places >= 0] = what[places[places >= 0]]
-        return out
-
-
 def _inside(evidence: HiddenValues, groups: Sequence[Group]) -> np.ndarray:
     """Whether each hidden value belongs to one of these groups, (N,)."""
     inside = np.zeros(len(evidence), dtype=bool)
@@ -198,7 +183,7 @@ def cross_fitted(
     return answers
 
 
-def relative_bounds(units: Units, kind_bounds: Callable[[int], tuple]) -> Bounds:
+def relative_bounds(units: Units, kind_bounds: KindBounds) -> Bounds:
     """The bounds of all features, relative to their units."""
     low, high = zip(*(kind_bounds(v) for v in range(len(units.means))), strict=True)
     return Bounds(

@@ -136,5 +136,3 @@ class PathPredictor:
             for v, U in enumerate(model.bases):
                 found[v].append(np.asarray(self.scaling.invert(W @ U.T, v, norms)))
         return found
-
-

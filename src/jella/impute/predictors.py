@@ -13,6 +13,7 @@ from jella.impute.path import PathPredictor
 from jella.impute.units import Units
 from jella.numerics.arrays import to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
+from jella.readout.base import Readout
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import View, Views
 
@@ -22,7 +23,7 @@ DONORS_PER_NEIGHBOUR = 2
 SHRINKAGE = 1.0
 
 #: fits the model to other views, without clusters
-Refit = Callable[[Views], NeighbourReadout]
+Refit = Callable[[Views], Readout]
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,7 @@ class Recipe:
         return replace(self, corrections=corrections, fallback=fallback)
 
     def answer(self, predictions: np.ndarray, v: int, whole: np.ndarray) -> np.ndarray:
-        """The values (n, d) of a view from its predictions (K, n, d); `whole` (n,) says which samples lack all of it."""
+        """The values (n, d) of a view from predictions (K, n, d); `whole` (n,) says which samples lack all of it."""
         values = np.empty(predictions.shape[1:])
         for kind in (False, True):
             rows = whole == kind

@@ -115,8 +115,8 @@ def _spreads(feature: np.ndarray, error: np.ndarray, group: np.ndarray, d: int) 
         if count[inside].sum() >= FEWEST_VALUES:
             typical[inside] = squares[inside].sum() / count[inside].sum()
     typical = np.where(typical > 0, typical, 1.0)
-    squares, count = squares + PRIOR_VALUES * typical, count + PRIOR_VALUES
-    return np.sqrt(squares / count), np.sqrt((squares[feature] - error**2) / (count[feature] - 1))
+    total, number = squares + PRIOR_VALUES * typical, count + PRIOR_VALUES
+    return np.sqrt(total / number), np.sqrt((total[feature] - error**2) / (number[feature] - 1))
 
 
 def _kept(score: np.ndarray) -> np.ndarray:

@@ -40,6 +40,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return any(_fits(value, one) for one in inner)
     if origin is tuple and len(inner) == 2 and inner[1] is Ellipsis:
         return type(value) is tuple and all(_fits(item, inner[0]) for item in value)
+    if origin is tuple:
+        return type(value) is tuple and len(value) == len(inner) and all(map(_fits, value, inner))
     if origin is list:
         return type(value) is list and all(_fits(item, inner[0]) for item in value)
     if origin is dict:

@@ -25,6 +25,7 @@ from jella.readout.clusters import IndicatorClusters, KMeansClusters, NeighbourC
 from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.saving.hints import check_hint, hints_of
+from jella.saving.imputer_rules import IMPUTER_RECORDS
 from jella.saving.rules import check_record, need_array, require
 from jella.solve.relaxation import Relaxation
 from jella.solve.solver import Result, Sweep
@@ -55,6 +56,7 @@ RECORDS: tuple[type, ...] = (
     View,
     Views,
     ViewScale,
+    *IMPUTER_RECORDS,
 )
 #: records that other packages add with `register`
 _ADDED: list[type] = []

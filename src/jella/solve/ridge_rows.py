@@ -1,7 +1,7 @@
-"""The embedding of samples by ridge regression on fixed bases, at a cost that grows with the rank and not its square.
+"""The embedding of samples by ridge regression on fixed bases; its cost grows with the rank, not with its square.
 
-Conjugate gradients solve (Σ_v U_vᵀ D_iv U_v + weight·I) w_i = Σ_v U_vᵀ x_iv for all samples at once, where D_iv has ones
-at the entries that sample i has in view v.
+Conjugate gradients solve (Σ_v U_vᵀ D_iv U_v + weight·I) w_i = Σ_v U_vᵀ x_iv for all samples at once, where D_iv has
+ones at the entries that sample i has in view v.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ class _Part:
 def _solved(parts: Sequence[_Part], weight: float) -> np.ndarray:
     right = np.sum([part.cross for part in parts], axis=0)
     inverse = 1.0 / (weight + np.sum([part.diagonal() for part in parts], axis=0))
-    return conjugate_gradients(
-        lambda W: weight * W + np.sum([part.times(W) for part in parts], axis=0), right, inverse
-    )
+    return conjugate_gradients(lambda W: weight * W + np.sum([part.times(W) for part in parts], axis=0), right, inverse)
 
 
 def conjugate_gradients(

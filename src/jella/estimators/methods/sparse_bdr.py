@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import DEFAULT_RANK
+from jella.estimators.base import DEFAULT_RANK, Prepared
 from jella.estimators.framework import BaseClusterer
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
+from jella.impute.estimates import Estimates, plain_estimate
+from jella.impute.imputer import Imputer
+from jella.numerics.finite import overflow_refused
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
-from jella.views import AnyViews
+from jella.readout.neighbours import NeighbourReadout
+from jella.solve.solver import Result
+from jella.views import AnyViews, Views, fill_in
+from jella.views.kinds import Kinds
 from jella.views.scaling import Scaling
 
 #: components per cluster, and the fewest, where the number of components is not given
@@ -31,8 +38,9 @@ class SparseBDR(BaseClusterer):
     L_B) + ridge·‖W‖² over orthonormal stacked bases U and an affinity B that joins neighbours only: IML-BDR [1]_ with
     its scale fixed, at a cost that grows with the number of samples and not with its square. It takes missing views and
     entries, values of any sign and sparse views. Neighbours are compared over the entries that both samples have. A new
-    sample is embedded near its neighbours in the fit and takes their most frequent label; `complete` returns the value
-    of the model plus the mean residual of the neighbours. The answer does not depend on the order of the samples.
+    sample is embedded near its neighbours in the fit and takes their most frequent label. `complete` weighs several
+    predictions of each value by how well they predict hidden values. The answer does not depend on the order of the
+    samples.
 
     Parameters
     ----------
@@ -67,6 +75,12 @@ class SparseBDR(BaseClusterer):
         The fit ends when a sweep lowers the objective by less than this share.
     warm_start : bool, default=False
         Continue from the blocks of the last fit.
+    calibrate : bool, default=True
+        Whether the first call of `complete` hides observed values a few times, to weigh and correct predictions by
+        them. It takes a few fits. False: the value of this model plus the mean residual of the neighbours.
+    kinds : str or dict, optional
+        Kinds of values: 'real', 'amount' (non-negative), 'count', 'proportion' or 'binary', for all views; or a dict
+        of view -> kind, or of view -> dict of feature -> kind. By default detected; `complete` stays in their range.
     on_empty : {'raise', 'drop'}, default='raise'
         A sample without any observed value: an error, or left out of the fit (its embedding is NaN, its label -1).
     callback : callable or sequence of callables, optional
@@ -83,6 +97,11 @@ class SparseBDR(BaseClusterer):
         Spectral clusters of the neighbour graph of W; an edge weighs by the views that confirm it.
     n_clusters_, cluster_path_ : int, ClusterPath
         Number of clusters; what supports each number, where it was chosen.
+    kinds_ : Kinds
+        Kind of each feature; ``kinds_.summary(view_names_in_)`` says it in words.
+    imputer_ : Imputer or None
+        What `complete` has learned from hidden values, after its first call: ``imputer_.overall`` and
+        ``imputer_.by_view`` are estimates of the error.
     affinity_, graph_ : sparse arrays (n, n)
         B, and the neighbours that its support comes from, over the samples that were kept.
     bases_, objective_, history_, n_iter_, converged_, result_, scaling_, dropped_
@@ -106,6 +125,9 @@ class SparseBDR(BaseClusterer):
     _orders_samples = True
     has_minimiser = False  # stopping early is meant
 
+    kinds_: Kinds
+    imputer_: Imputer | None
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -124,6 +146,8 @@ class SparseBDR(BaseClusterer):
         max_iter: int = 20,
         tol: float = 1e-4,
         warm_start: bool = False,
+        calibrate: bool = True,
+        kinds: Any = None,
         on_empty: str = "raise",
         callback: Any = None,
         random_state: Any = None,
@@ -143,6 +167,8 @@ class SparseBDR(BaseClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.calibrate = calibrate
+        self.kinds = kinds
         self.on_empty = on_empty
         self.callback = callback
         self.random_state = random_state
@@ -168,6 +194,90 @@ class SparseBDR(BaseClusterer):
         wanted = max(COMPONENTS_PER_CLUSTER * self.n_blocks, FEWEST_COMPONENTS)
         most = min(views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, 1))
         return min(wanted, most) if self.n_components is None else super()._rank(views)
+
+    def complete(self, X: Any, *, observed: Any = None, interval: float | None = None) -> Any:
+        """X with its missing values imputed, in the same container and in the user's units.
+
+        Observed values are returned bit for bit. Samples that a DataFrame lacks are appended to its rows. The first
+        call learns how to weigh and correct predictions, which takes a few fits; see `calibrate`.
+
+        Parameters
+        ----------
+        X : as in fit
+            Samples of the fit or new ones. Whole views may be missing.
+        observed : as in fit
+        interval : float in (0, 1), optional
+            Also return intervals that hold this share of the true values, if values are missing in the way in which
+            they are missing in the samples of the fit, and not because of their size.
+
+        Returns
+        -------
+        views : as X
+            Or, with `interval`, an `Interval` of views, lower, upper and std.
+
+        Examples
+        --------
+        >>> import jella
+        >>> digits = jella.datasets.load_digits_views()
+        >>> views = jella.datasets.make_incomplete([view[:200] for view in digits.data.values()], 0.3, random_state=0)
+        >>> found = jella.SparseBDR(n_clusters=10, random_state=0).fit(views).complete(views, interval=0.9)
+        >>> bool((found.lower[0] <= found.views[0]).all()), bool((found.views[0] <= found.upper[0]).all())
+        (True, True)
+        """
+        views = self.read(X, observed)
+        if interval is not None:
+            check_scalar(interval, "interval", Real, min_val=0, max_val=1, include_boundaries="neither")
+        with overflow_refused("completed values"):
+            imputer = self.learn_completion()
+            if imputer is not None and isinstance(views, Views):
+                found = self.estimates(views, interval)
+                return found.fill(X, self.schema_) if interval is None else found.interval(X, self.schema_)
+            if interval is not None:
+                raise ValueError(
+                    "expected a model that can hide values of its samples for intervals, got one without calibration; "
+                    "fit it on samples in memory, with calibrate=True"
+                )
+            if not isinstance(views, Views):
+                return super().complete(X, observed=observed)
+            return fill_in(X, views, plain_estimate(views, self._answers(), self.kinds_), self.schema_)
+
+    def estimates(self, views: Views, interval: float | None = None) -> Estimates:
+        """The imputed values of samples that were read; for a model with an imputer."""
+        imputer, readout = self.learn_completion(), self._answers()
+        assert imputer is not None
+        assert isinstance(readout, NeighbourReadout)
+        return Estimates.make(views, readout, imputer, interval)
+
+    def learn_completion(self, progress: Any = None) -> Imputer | None:
+        """Learn from hidden values how to weigh and correct predictions, if that was not done before.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called before each trial with its number, from 1, and the number of trials.
+
+        Returns
+        -------
+        imputer : Imputer or None
+            Also in `imputer_`. None with calibrate=False, for samples in chunks, after a fit that was interrupted, and
+            where nothing can be hidden.
+        """
+        check_is_fitted(self, "readout_")
+        readout = self.readout_
+        if not self.calibrate or not isinstance(readout, NeighbourReadout) or not isinstance(readout.samples, Views):
+            return None
+        if "imputer_" not in vars(self):
+            samples = readout.scaling.undo(readout.samples)
+            stopped = self.result_.stop_reason == "interrupted"
+            seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
+            self.imputer_ = None if stopped else Imputer.learn(samples, self._refit, self.kinds_.bounds, seed, progress)
+        return self.imputer_
+
+    def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
+        if "imputer_" in vars(self):
+            del self.imputer_  # it belongs to the last fit
+        self.kinds_ = Kinds.learn(prepared.used, self.kinds)
+        super()._set_fitted(X, problem, result, prepared)
 
     @property
     def affinity_(self) -> Any:

@@ -1,0 +1,127 @@
+"""What is imputed for given samples, as functions that the writers of containers call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jella.impute.imputed import Imputed
+from jella.impute.imputer import Imputer
+from jella.numerics.arrays import Array, take_rows, to_numpy
+from jella.numerics.finite import refuse_nonfinite
+from jella.readout.base import Readout
+from jella.readout.neighbours import NeighbourReadout
+from jella.views import Schema, View, Views, collect, fill_in
+from jella.views.checks import kept_samples
+from jella.views.containers import is_annotated, is_data_array, is_frame, is_other_frame
+from jella.views.frames import new_frame
+from jella.views.intervals import with_layers
+from jella.views.kinds import Kinds
+from jella.views.read import split
+
+
+class Interval(NamedTuple):
+    """Completed views with intervals.
+
+    Attributes
+    ----------
+    views : as given
+        Completed.
+    lower, upper : as given
+        The ends of the intervals; observed values, and categories, as in `views`.
+    std : arrays or DataFrames, in the container of the views
+        Standard deviation of each imputed value; 0 for observed values.
+    """
+
+    views: Any
+    lower: Any
+    upper: Any
+    std: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """The imputed values of samples.
+
+    Attributes
+    ----------
+    views : Views
+        The samples, as read.
+    kept : bool array (n,)
+        Samples with something observed; the others stay as they are.
+    imputed : tuple of Imputed
+        Of the samples that are kept.
+    """
+
+    views: Views
+    kept: np.ndarray
+    imputed: tuple[Imputed, ...]
+
+    @classmethod
+    def make(cls, views: Views, readout: NeighbourReadout, imputer: Imputer, level: float | None = None) -> Estimates:
+        """What an imputer gives for samples in the user's units."""
+        kept = kept_samples(views, readout.on_empty)
+        used = views if kept.all() else views.take(kept)
+        return cls(views, kept, tuple(imputer.impute(used, readout, level)))
+
+    def get(self, v: int, rows: np.ndarray | None, what: str = "values") -> np.ndarray:
+        """Values, 'lower', 'upper' or 'deviation' of a view (n, d); NaN for samples that are not kept."""
+        places = np.where(self.kept, np.cumsum(self.kept) - 1, -1)
+        places = places if rows is None else places[rows]
+        imputed = self.imputed[v]
+        out = np.full((places.size, imputed.values.shape[1]), np.nan)
+        out[places >= 0] = imputed.rows_of(getattr(imputed, what), places[places >= 0])
+        return out
+
+    def fill(self, X: Any, schema: Schema, what: str = "values") -> Any:
+        """X with its missing values imputed, or with an end of their intervals; a category keeps its level."""
+
+        def estimate(v: int, rows: np.ndarray | None) -> np.ndarray:
+            values = self.get(v, rows, what)
+            if what != "values":
+                for category in self.views[v].categories:
+                    values[:, category.features] = self.get(v, rows)[:, category.features]
+            return values
+
+        return fill_in(X, self.views, estimate, schema)
+
+    def deviations(self, X: Any, schema: Schema) -> Any:
+        """The standard deviations, 0 for observed values, in the container of X."""
+        arrays = []
+        named = any(map(_is_named, split(X, schema)[1]))
+        for v, view in enumerate(self.views):
+            values = np.where(np.broadcast_to(to_numpy(view.mask), _shape(view)), 0.0, self.get(v, None, "deviation"))
+            arrays.append(new_frame(values, self.views.sample_names, view.feature_names) if named else values)
+        return arrays[0] if schema.is_single else collect(arrays, X, schema.names)
+
+    def interval(self, X: Any, schema: Schema) -> Interval:
+        """X completed, with the ends of the intervals and standard deviations."""
+        lower, upper = self.fill(X, schema, "lower"), self.fill(X, schema, "upper")
+        deviations = self.deviations(X, schema)
+        completed = with_layers(self.fill(X, schema), lower, upper)
+        return Interval(completed, lower, upper, deviations)
+
+
+def _is_named(raw: Any) -> bool:
+    return is_frame(raw) or is_other_frame(raw) or is_data_array(raw) or is_annotated(raw)
+
+
+def _shape(view: View) -> tuple[int, int]:
+    return view.n_samples, view.n_features
+
+
+def plain_estimate(views: Views, readout: Readout, kinds: Kinds) -> Any:
+    """What a readout expects, within the bounds of the kinds; for models without an imputer."""
+    W = readout.embed(views)
+    embedded = np.isfinite(to_numpy(W)).all(axis=1)
+    expected = readout.in_units(views, readout.expect(W))
+
+    def estimate(v: int, rows: np.ndarray | None) -> Array:
+        values, some = to_numpy(expected(v, rows)), embedded if rows is None else embedded[rows]
+        refuse_nonfinite(values if some.all() else take_rows(values, some), "completed values")
+        low, high = kinds.bounds(v)
+        return np.clip(values, low, high)
+
+    return estimate
