@@ -21,6 +21,7 @@ ORDER = (
     "solve",
     "graphs",
     "readout",
+    "impute",
     "distributed",
     "saving",
     "estimators",

@@ -92,8 +92,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             self._warn(result)
 
     def _refit(self, views: Views) -> Readout:
-        """The answers of a fit of the same method to other views of the same features, without clusters."""
-        trial = clone(self).set_params(callback=None, warm_start=False, on_empty="drop")
+        """The answers of a fit to other views of the same features, for no particular number of clusters."""
+        trial = clone(self).set_params(n_clusters=None, callback=None, warm_start=False, on_empty="drop")
         if not isinstance(self.init, str):
             trial.set_params(init="svd")
         prepared = trial._prepare(views)

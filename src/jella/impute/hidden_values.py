@@ -29,7 +29,7 @@ BEFORE, AFTER = 2, 2
 BLOCK_BYTES = 2**26
 
 #: number of a trial, and of all trials
-Progress: TypeAlias = Callable[[int, int], None]
+TrialProgress: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class HiddenValues:
 
 
 def gather(
-    views: Views, refit: Refit, seed: int, progress: Progress | None = None
+    views: Views, refit: Refit, seed: int, progress: TrialProgress | None = None
 ) -> tuple[HiddenValues | None, tuple[int, ...]]:
     """HiddenValues from a few trials, and the numbers of the models of the path that are worth keeping.
 

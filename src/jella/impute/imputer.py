@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from jella.impute.errors import ErrorEstimate, estimate, gains, trust_in
-from jella.impute.hidden_values import BLOCK_BYTES, HiddenValues, Progress, gather, observed_share
+from jella.impute.hidden_values import BLOCK_BYTES, HiddenValues, TrialProgress, gather, observed_share
 from jella.impute.imputed import Imputed
 from jella.impute.path import PathPredictor
 from jella.impute.predictors import Predictors, Refit
@@ -43,6 +43,8 @@ class Imputer:
         Number of times that values were hidden.
     seconds : float
         What the calibration took.
+    readout : NeighbourReadout or None
+        The low-rank model, if it is not that of the clusters: they may need another rank.
     """
 
     path: PathPredictor
@@ -54,10 +56,11 @@ class Imputer:
     typical: Typical
     n_trials: int
     seconds: float
+    readout: NeighbourReadout | None = None
 
     @classmethod
     def learn(
-        cls, views: Views, refit: Refit, kind_bounds: KindBounds, seed: int, progress: Progress | None = None
+        cls, views: Views, refit: Refit, kind_bounds: KindBounds, seed: int, progress: TrialProgress | None = None
     ) -> Imputer | None:
         """An imputer for the samples of a fit; None where nothing can be hidden.
 
@@ -116,7 +119,7 @@ class Imputer:
         level : float in (0, 1), optional
             Share of the true values that the intervals shall hold.
         """
-        host = on_host(views)
+        host = in_numpy(views)
         predictors = Predictors(readout, self.path, self.units)
         presence, share = host.presence(), observed_share(host)
         lacking = np.stack([to_numpy(view.count_by_sample()) < view.n_features for view in host], axis=1)
@@ -202,7 +205,7 @@ def missing_counts(views: Views) -> dict[Group, int]:
     return counts
 
 
-def on_host(views: Views) -> Views:
+def in_numpy(views: Views) -> Views:
     """The views in NumPy and double precision."""
 
     def host(view: View) -> View:

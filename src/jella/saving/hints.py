@@ -38,10 +38,8 @@ def _fits(value: Any, hint: Any) -> bool:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return any(_fits(value, one) for one in inner)
-    if origin is tuple and len(inner) == 2 and inner[1] is Ellipsis:
-        return type(value) is tuple and all(_fits(item, inner[0]) for item in value)
     if origin is tuple:
-        return type(value) is tuple and len(value) == len(inner) and all(map(_fits, value, inner))
+        return type(value) is tuple and _fits_items(value, inner)
     if origin is list:
         return type(value) is list and all(_fits(item, inner[0]) for item in value)
     if origin is dict:
@@ -58,3 +56,10 @@ def _fits(value: Any, hint: Any) -> bool:
         return type(value) is not bool and isinstance(value, Real) and not math.isnan(value)
     # functions are not saved, so a field that takes one is None
     return isinstance(value, hint) if isinstance(hint, type) else value is None
+
+
+def _fits_items(values: tuple[Any, ...], hints: tuple[Any, ...]) -> bool:
+    """Whether the items of a tuple are what the annotation says: all alike, or one after the other."""
+    if len(hints) == 2 and hints[1] is Ellipsis:
+        return all(_fits(item, hints[0]) for item in values)
+    return len(values) == len(hints) and all(map(_fits, values, hints))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -245,8 +246,9 @@ class SparseBDR(BaseClusterer):
         """The imputed values of samples that were read; for a model with an imputer."""
         imputer, readout = self.learn_completion(), self._answers()
         assert imputer is not None
-        assert isinstance(readout, NeighbourReadout)
-        return Estimates.make(views, readout, imputer, interval)
+        own = readout if imputer.readout is None else replace(imputer.readout, on_empty=self.on_empty)
+        assert isinstance(own, NeighbourReadout)
+        return Estimates.make(views, own, imputer, interval)
 
     def learn_completion(self, progress: Any = None) -> Imputer | None:
         """Learn from hidden values how to weigh and correct predictions, if that was not done before.

@@ -1,0 +1,172 @@
+"""One call from incomplete views to clusters, with figures that help to judge them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from jella.estimators.methods.sparse_bdr import SparseBDR
+from jella.graphs.spectral import modularity
+from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.optional import need
+from jella.numerics.words import counted, percent, shortened
+from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, n_missing, view_table
+
+#: cluster sizes that a repr lists
+SHOWN_SIZES = 10
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Clustering:
+    """The result of `jella.cluster`.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+        Cluster of each sample, from 0, the largest first; -1 for a sample without any value, if on_empty='drop'.
+    embedding : array (n, r)
+        In the array library of the views.
+    n_clusters : int
+    sizes : int array (n_clusters,)
+        Number of samples of each cluster.
+    sample_names : pandas Index or None
+        In the order of the labels, if the views were DataFrames.
+    modularity : float
+        How clear the clusters are: the share of neighbours that lie in the same cluster, minus the share expected at
+        random. Neighbours are those in the data, over the entries that both samples have.
+    model : SparseBDR
+        Fitted: for predict, transform and complete on new samples.
+    n_missing : dict of name -> int
+        Missing entries of each view.
+    seconds : float
+    """
+
+    labels: np.ndarray
+    embedding: Array
+    n_clusters: int
+    sizes: np.ndarray
+    sample_names: Any
+    modularity: float
+    model: SparseBDR
+    n_missing: dict[str, int]
+    seconds: float
+    _views: Any
+    _observed: Any
+    _turned: bool
+
+    def complete(self) -> Any:
+        """The clustered views with their missing values imputed, as `SparseBDR.complete` does.
+
+        Same container and units, observed values unchanged bit for bit. The views are not copied when clustering: if
+        they were changed since, the changed values are completed.
+        """
+        return as_given(self.model.complete(self._views, observed=self._observed), self._turned)
+
+    def as_frame(self) -> Any:
+        """A pandas DataFrame with one row per sample: its cluster and its embedding."""
+        pd = need("pandas", "pandas")
+        columns = self.model.get_feature_names_out()
+        frame = pd.DataFrame(to_numpy(self.embedding), index=self.sample_names, columns=columns)
+        frame.insert(0, "cluster", self.labels)
+        return frame
+
+    def __repr__(self) -> str:
+        model, n, names = self.model, self.labels.size, self.model.view_names_in_
+        how = "chosen" if model.n_clusters is None else "given"
+        left_out = f", {len(model.dropped_):,} without any value left out" if model.dropped_ else ""
+        widths = model.schema_.n_features
+        rows = [("view", "features", "missing", "scaling", "weight")]
+        for name, d, scale in zip(names, widths, model.scaling_.scales, strict=True):
+            share = percent(self.n_missing[name], n * d)
+            rows.append((shortened(name, NAME_WIDTH), f"{d:,}", share, scale.kind, f"{scale.root_weight**2:.2f}"))
+        return "\n".join(
+            [
+                f"Clustering of {counted(n, 'sample')}{left_out}: {counted(self.n_clusters, 'cluster')} ({how})",
+                f"  sizes       {_largest_first(self.sizes)}",
+                f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)",
+                *view_table(rows, "<>><>"),
+                f"  {counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
+            ]
+        )
+
+
+def cluster(
+    views: Any,
+    n_clusters: int | None = None,
+    *,
+    observed: Any = None,
+    ids: Any = "exact",
+    samples: str = "rows",
+    zero_rows: str = "observed",
+    random_state: Any = 0,
+    **settings: Any,
+) -> Clustering:
+    """The clusters of samples that are described by several incomplete views, by one fit of `jella.SparseBDR`.
+
+    Parameters
+    ----------
+    views : 2-D array, list, tuple or dict of arrays, DataFrames, SciPy sparse arrays or Dask collections
+        Samples in rows. NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
+        Not modified.
+    n_clusters : int, optional
+        By default chosen from the data.
+    observed : as views, of booleans, optional
+        True where a value was observed, instead of NaN.
+    ids, samples, zero_rows : optional
+        How sample ids are made equal, where the samples are, and whether rows of zeros are missing; as in
+        `jella.align`.
+    random_state : int, Generator or RandomState, default=0
+    **settings
+        Other parameters of `jella.SparseBDR`, such as n_neighbors or scale.
+
+    Returns
+    -------
+    Clustering
+
+    Examples
+    --------
+    >>> import jella
+    >>> digits = jella.datasets.load_digits_views()
+    >>> some = {name: view[:300] for name, view in digits.data.items()}
+    >>> found = jella.cluster(jella.datasets.make_incomplete(some, 0.3, random_state=0), 10)
+    >>> found.labels.shape, found.n_clusters, int(found.sizes.sum())
+    ((300,), 10, 300)
+    >>> found  # doctest: +ELLIPSIS
+    Clustering of 300 samples: 10 clusters (given)
+      sizes       ...
+      modularity  0...
+      view       features  missing  scaling      weight
+      pixels           61     9.7%  ...
+      fourier          34    10.7%  ...
+      gradients        77     9.7%  ...
+      ... sweeps, ... s
+    """
+    begin = perf_counter()
+    check_settings(settings)
+    views = aligned_views(views, observed, ids, samples, zero_rows)
+    model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
+    labels = np.asarray(model.labels_)
+    known = labels[labels >= 0]
+    return Clustering(
+        labels=model.labels_,
+        embedding=model.embedding_,
+        n_clusters=model.n_clusters_,
+        sizes=np.bincount(known, minlength=model.n_clusters_),
+        sample_names=model.sample_names_in_,
+        modularity=modularity(model.graph_ + model.graph_.T, known),
+        model=model,
+        n_missing=n_missing(views, observed),
+        seconds=perf_counter() - begin,
+        _views=views,
+        _observed=observed,
+        _turned=samples == "columns",
+    )
+
+
+def _largest_first(sizes: np.ndarray) -> str:
+    ordered = np.sort(sizes)[::-1]
+    more = f" … and {ordered.size - SHOWN_SIZES:,} more" if ordered.size > SHOWN_SIZES else ""
+    return ", ".join(map(str, ordered[:SHOWN_SIZES])) + more

@@ -1,0 +1,67 @@
+"""What the one-call functions share: alignment, settings of the model, and tables of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from jella.estimators.methods.sparse_bdr import SparseBDR
+from jella.numerics.words import aligned, closest_name, counted
+from jella.views import is_chunked, read_views
+from jella.views.align import align, turned
+from jella.views.read import split
+from jella.views.write import put_back
+
+#: views that a repr lists
+SHOWN_VIEWS = 5
+#: longer names of views are shortened in a repr
+NAME_WIDTH = 24
+
+
+def aligned_views(views: Any, observed: Any, ids: Any, samples: str, zero_rows: str) -> Any:
+    """The views that `jella.align` makes of these; as given where nothing is asked of it."""
+    if (ids, samples, zero_rows) == ("exact", "rows", "observed"):
+        return views  # whose fit checks the ids
+    if observed is not None:
+        raise ValueError(
+            "expected NaN as the mark of missing values with ids, samples or zero_rows, got observed; call jella.align "
+            "first, and pass observed for its result"
+        )
+    return align(views, ids=ids, samples=samples, zero_rows=zero_rows)
+
+
+def as_given(completed: Any, was_turned: bool) -> Any:
+    """Completed views with samples as columns again, if they were."""
+    if not was_turned:
+        return completed
+    names, raws = split(completed)
+    return put_back([turned(raw, name) for raw, name in zip(raws, names, strict=True)], completed, names)
+
+
+def check_settings(settings: Iterable[str]) -> None:
+    """Refuse names that are not parameters of SparseBDR."""
+    known = SparseBDR().get_params()
+    for name in settings:
+        if name not in known:
+            raise TypeError(f"expected parameters of SparseBDR, got {name!r}; {closest_name(name, known)}")
+
+
+def n_missing(X: Any, observed: Any) -> dict[str, int]:
+    """The number of missing entries of each view, by name."""
+    views: Any
+    if is_chunked(X):
+        from jella.distributed.read import read_chunked
+
+        views = read_chunked(X, observed)
+    else:
+        views = read_views(X, observed)
+    return {view.name: view.n_samples * view.n_features - view.n_observed() for view in views}
+
+
+def view_table(rows: Sequence[Sequence[str]], sides: str, last: Iterable[Sequence[str]] = ()) -> list[str]:
+    """Aligned lines: a head, rows of which some may be left out, and last rows that are always shown."""
+    lines = aligned([*rows[: SHOWN_VIEWS + 1], *last], sides, indent="  ")
+    left_out = len(rows) - 1 - SHOWN_VIEWS
+    if left_out > 0:
+        lines.insert(SHOWN_VIEWS + 1, f"  … and {counted(left_out, 'more view')}")
+    return lines
