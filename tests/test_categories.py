@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import jella
+from jella.cli.main import main
 from jella.io import read, write_views
 from jella.io.errors import DataError
 from jella.metrics import rmse
@@ -586,3 +587,25 @@ def test_new_files_of_categories(tmp_path):
     assert read(tmp_path / "c.csv").views["c"]["sex"].tolist() == formula["sex"].tolist()
     write_views({"c": CLINICAL, "rna": RNA}, tmp_path / "all.npz")
     assert np.load(tmp_path / "all.npz")["c"].shape == (N, 10)
+
+
+def test_few_new_samples_on_the_command_line(tmp_path, capsys):
+    data, new = stored(tmp_path / "in", "csv", holed()[["age", "sex", "grade"]]), tmp_path / "new"
+    assert main(["cluster", str(data), "-o", str(tmp_path / "out"), "--no-report", "--quiet", "-k", "2"]) == 0
+    new.mkdir()
+    some = (
+        CLINICAL[["age", "sex", "grade"]].iloc[[3, 50, 60]].set_axis(["n1", "n2", "n3"], axis=0).astype({"grade": str})
+    )
+    some.loc["n1", "sex"] = None
+    some.to_csv(new / "c.csv")
+    RNA.iloc[[3, 50, 60]].set_axis(["n1", "n2", "n3"], axis=0).to_csv(new / "rna.csv")
+    with pytest.raises(DataError, match="got text in the columns"):
+        read(new)
+    assert main(["transform", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "more"), "--quiet"]) == 0
+    back = pd.read_csv(tmp_path / "more" / "completed" / "c.csv", index_col=0)
+    assert back.loc["n1", "sex"] == CLINICAL["sex"].iloc[3]
+    assert back.loc[["n2", "n3"], ["sex", "grade"]].equals(some.loc[["n2", "n3"], ["sex", "grade"]])
+    some.assign(sex=["f", "x", "m"]).to_csv(new / "c.csv")
+    capsys.readouterr()
+    assert main(["transform", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "no")]) == 2
+    assert "in column 'sex' of view 'c', got 'x'" in capsys.readouterr().err
