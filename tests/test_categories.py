@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 
 import jella
+from jella.cli.main import main
 from jella.io import read, write_views
 from jella.io.errors import DataError
 from jella.metrics import rmse
 from jella.model_selection import HeldOut, held_out_error
+from jella.model_selection.against_mean import mean_errors
+from jella.model_selection.held_out import Trials
 from jella.views import Hidden, Schema, read_views
 from jella.views.categories import probabilities
 from jella.views.draw import draw_as_missing, draw_for_score, draw_setting
@@ -206,6 +209,7 @@ def test_other_orders_of_columns_and_parts_of_levels():
     whole = fitted.complete({"c": frame, "rna": RNA})["c"]
     turned = frame[frame.columns[::-1]]
     pd.testing.assert_frame_equal(fitted.complete({"c": turned, "rna": RNA})["c"], whole[turned.columns])
+    assert fitted.read({"c": turned, "rna": RNA})[0].categories == fitted.schema_.categories[0]
     some = frame.index[(frame["sex"] != "f")]  # no 'f' among these, but some cells without a level
     part = frame.loc[some].assign(grade=frame.loc[some, "grade"].cat.remove_unused_categories())
     done = fitted.complete({"c": part, "rna": RNA.loc[some]})["c"]
@@ -437,6 +441,17 @@ def test_other_frames(library):
     assert 0 < held_out_error(model(), X) < 0.8
 
 
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_errors_of_means_where_a_level_is_hidden_everywhere(library):
+    rare = CLINICAL[["age", "sex"]].assign(sex=np.where(np.arange(N) == 7, "x", CLINICAL["sex"]))
+    X = {"c": other_frame(library, rare.reset_index(names="id"))}
+    views = read_views(X)
+    where = np.zeros((N, 4), dtype=bool)
+    where[5:9, 1:] = True
+    trials = Trials(X, None, views, False, (Hidden((where,)),), [np.ones(1)])
+    assert 0 < mean_errors(trials, trials.holed(0), 0)[0] < 1
+
+
 def test_categories_of_polars():
     pl = pytest.importorskip("polars")
     cells = [None, *CLINICAL["sex"].iloc[1:]]
@@ -546,6 +561,25 @@ def test_text_in_files_with_samples_in_columns(tmp_path):
     assert sexes[1][3] == CLINICAL["sex"].iloc[2]
 
 
+def test_completed_cells_of_tables_run_no_formulas(tmp_path):
+    formula = CLINICAL[["age", "sex"]].replace({"sex": {"f": "=f"}})
+    file = tmp_path / "c.csv"
+    formula.to_csv(file)
+    data = read(file)
+    assert read(file).views["c"]["sex"].tolist() == formula["sex"].tolist()
+    gaps = data.views["c"]["sex"].where(formula["age"] < 60)
+    text = "".join(
+        line if keep else line.rpartition(",")[0] + ",\n"
+        for line, keep in zip(file.read_text().splitlines(keepends=True), [True, *gaps.notna()], strict=True)
+    )
+    file.write_text(text)
+    data = read(file)
+    done = model().fit(data.views).complete(data.views)
+    write_views(done, tmp_path / "out", like=data)
+    assert ",'=f\n" in (tmp_path / "out" / "c.csv").read_text()
+    assert read(tmp_path / "out" / "c.csv").views["c"]["sex"].tolist() == done["c"]["sex"].tolist()
+
+
 def test_new_files_of_categories(tmp_path):
     formula = CLINICAL[["age", "sex"]].replace({"sex": {"f": "=f"}})
     write_views({"c": formula}, tmp_path)
@@ -553,3 +587,25 @@ def test_new_files_of_categories(tmp_path):
     assert read(tmp_path / "c.csv").views["c"]["sex"].tolist() == formula["sex"].tolist()
     write_views({"c": CLINICAL, "rna": RNA}, tmp_path / "all.npz")
     assert np.load(tmp_path / "all.npz")["c"].shape == (N, 10)
+
+
+def test_few_new_samples_on_the_command_line(tmp_path, capsys):
+    data, new = stored(tmp_path / "in", "csv", holed()[["age", "sex", "grade"]]), tmp_path / "new"
+    assert main(["cluster", str(data), "-o", str(tmp_path / "out"), "--no-report", "--quiet", "-k", "2"]) == 0
+    new.mkdir()
+    some = (
+        CLINICAL[["age", "sex", "grade"]].iloc[[3, 50, 60]].set_axis(["n1", "n2", "n3"], axis=0).astype({"grade": str})
+    )
+    some.loc["n1", "sex"] = None
+    some.to_csv(new / "c.csv")
+    RNA.iloc[[3, 50, 60]].set_axis(["n1", "n2", "n3"], axis=0).to_csv(new / "rna.csv")
+    with pytest.raises(DataError, match="got text in the columns"):
+        read(new)
+    assert main(["transform", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "more"), "--quiet"]) == 0
+    back = pd.read_csv(tmp_path / "more" / "completed" / "c.csv", index_col=0)
+    assert back.loc["n1", "sex"] == CLINICAL["sex"].iloc[3]
+    assert back.loc[["n2", "n3"], ["sex", "grade"]].equals(some.loc[["n2", "n3"], ["sex", "grade"]])
+    some.assign(sex=["f", "x", "m"]).to_csv(new / "c.csv")
+    capsys.readouterr()
+    assert main(["transform", str(tmp_path / "out"), str(new), "-o", str(tmp_path / "no")]) == 2
+    assert "in column 'sex' of view 'c', got 'x'" in capsys.readouterr().err

@@ -10,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from jella.io import Dataset
+    from jella.views import Schema
 
 DATA_HELP = (
     "a file (.npz, .mat, .h5mu, .h5ad, .xlsx, .rda, a table), a folder of tables or of Matrix Market files, or several "
@@ -56,19 +57,20 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_data(options: argparse.Namespace) -> Dataset:
-    """The data set of DATA; its views are aligned only once."""
+def read_data(options: argparse.Namespace, schema: Schema | None = None) -> Dataset:
+    """The data set of DATA; its views are aligned only once. With a schema of categories, this says what text means."""
     from jella.io import read
     from jella.views import ReadOnce
 
     if not options.data:
         raise ValueError("expected a file or folder with the data, got none; name it after the command")
+    known = schema is not None and any(schema.categories)
     dataset = read(
         options.data if len(options.data) > 1 else options.data[0],
         id_column=options.id_column,
         labels=options.labels,
         missing=tuple(options.missing),
-        non_numeric=options.non_numeric,
+        non_numeric="keep" if options.non_numeric == "categories" and known else options.non_numeric,
         samples=options.samples,
         ids=getattr(options, "ids", "exact"),  # which run.json of earlier versions lacks
         zero_rows=getattr(options, "zero_rows", "observed"),

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
             raise ValueError(
                 f"expected a model that embeds new samples, got {type(model).__name__}; fit another method"
             )
-        dataset = read_data(options)
+        dataset = read_data(options, model.schema_)
         views = read_views(dataset.views, schema=model.schema_)
         samples = sample_column(views.sample_names, views.n_samples)
         record = {"data": dataset.name, "samples": views.n_samples, "method": type(model).__name__}

@@ -96,10 +96,11 @@ def read(
         or holds distinct texts; without such a column, rows are aligned by position.
     missing : list of str, optional
         For text tables: further marks of a missing value, besides 'NA', 'NaN', 'null', the empty cell and similar.
-    non_numeric : {'categories', 'error', 'drop', 'encode'}, default='categories'
+    non_numeric : {'categories', 'error', 'drop', 'encode', 'keep'}, default='categories'
         For tables: what to do with columns of text in a view. 'categories': a column of at most 50 different texts, and
         at most half as many as it has texts, is a category, which is completed and written as text; others are refused.
-        'error' refuses all, 'drop' leaves them out, 'encode' makes one column of numbers per text. True and False in
+        'error' refuses all, 'drop' leaves them out, 'encode' makes one column of numbers per text, 'keep' leaves them
+        as they are: for new samples of a model, which may be few, and whose levels the model knows. True and False in
         text tables are no text but 1 and 0.
     ids, zero_rows : optional
         How ids are made equal, and whether rows of zeros are missing; as in `jella.align`. With ids='exact', views that
@@ -121,7 +122,7 @@ def read(
     """
     options = Options(labels, samples, id_column, tuple(missing), non_numeric, ids, zero_rows)
     check_choice("samples", samples, ("auto", "rows", "columns"))
-    check_choice("non_numeric", non_numeric, ("categories", "error", "drop", "encode"))
+    check_choice("non_numeric", non_numeric, ("categories", "error", "drop", "encode", "keep"))
     check_choice("zero_rows", zero_rows, ZERO_ROWS)
     if isinstance(path, str | os.PathLike):
         where = Path(path)

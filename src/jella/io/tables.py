@@ -161,7 +161,7 @@ def _are_names(column: Any, options: Options) -> bool:
     pd = need("pandas", "pandas")
     if _is_numeric(column) or column.isna().any() or _is_nested(column):
         return False
-    leaves_text = options.non_numeric in ("drop", "encode")
+    leaves_text = options.non_numeric in ("drop", "encode", "keep")
     asked_for = options.labels == column.name or leaves_text or options.id_column is not None
     if not column.is_unique and (asked_for or 2 * column.nunique() <= len(column)):
         return False
@@ -232,6 +232,8 @@ def _numeric(views: dict[str, Any], options: Options) -> tuple[dict[str, Any], l
             found = {column: find_category(frame[column], str(column), name) for column in texts}
             notes += _category_notes(name, [category for category in found.values() if category is not None])
             texts = [column for column in texts if found[column] is None]
+        if options.non_numeric == "keep":
+            texts = []
         lists = [column for column in texts if _is_nested(frame[column])]
         if lists and options.non_numeric != "drop":
             raise DataError(_no_numbers(name, lists[0], "lists"))

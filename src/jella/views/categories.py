@@ -83,8 +83,9 @@ def probabilities(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> probabilities(np.array([[0.6, -0.1, 0.2], [-1.0, 0.0, -0.5]]), np.array([0.5, 0.25, 0.25])).tolist()
-    [[0.75, 0.0, 0.25], [0.5, 0.25, 0.25]]
+    >>> probabilities(np.array([[0.75, -0.5, 0.25], [-1.0, 0.0, -0.5]]), np.array([0.5, 0.25, 0.25]))
+    array([[0.75, 0.  , 0.25],
+           [0.5 , 0.25, 0.25]])
     """
     raised = np.maximum(np.asarray(values, dtype=np.float64), 0.0)
     largest = raised.max(axis=1, keepdims=True)

@@ -40,7 +40,8 @@ class ReadOnce(Mapping[str, Any]):
 
     def read(self, schema: Schema | None) -> Views:
         """The result of `read_views` with this schema; it is read once if the schema is that of these views."""
-        if None not in self._read and (schema is None or schema.names == tuple(self)):
+        plain = schema is None or (schema.names == tuple(self) and not schema.categories)
+        if None not in self._read and plain:
             views = read_views(self._raws)
             self._read = {None: views, Schema.of(views, self._raws): views}
         if schema not in self._read:
