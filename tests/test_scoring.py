@@ -162,12 +162,12 @@ def test_the_score_is_negative_and_the_same_every_time(random_state):
 
 def test_containers_score_the_same():
     X = holed(setting="missing-view")
-    model = jella.MVLIV(n_components=3).fit(X)
+    model = jella.MVLIV(n_components=3, scale="sample").fit(X)
     expected = model.score(X)
     assert model.score(tuple(X)) == expected
     assert model.score([np.ma.masked_invalid(view) for view in X]) == expected
     assert model.score([sparse.csc_array(view) for view in X]) == pytest.approx(expected, rel=1e-9)
-    on_frames = jella.MVLIV(n_components=3).fit([pd.DataFrame(view) for view in X])
+    on_frames = jella.MVLIV(n_components=3, scale="sample").fit([pd.DataFrame(view) for view in X])
     assert on_frames.score([pd.DataFrame(view) for view in X]) == pytest.approx(expected, rel=1e-9)
 
 
