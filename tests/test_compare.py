@@ -119,6 +119,12 @@ def test_classes_are_needed_to_count_them(capsys, tmp_path):
     assert "expected known classes for -k labels, got none; pass --labels NAME" in capsys.readouterr().err
 
 
+def test_a_method_that_only_clusters_says_so(capsys, tmp_path):
+    np.savez(tmp_path / "a.npz", left=np.random.default_rng(0).normal(size=(20, 3)))
+    rows, _ = rows_of(capsys, tmp_path / "a.npz", "--methods", "ramc")
+    assert rows["ramc"]["why"] == "it completes nothing"
+
+
 def test_a_method_that_fails_is_shown_with_the_reason(capsys, data, monkeypatch):
     def fail(self, X):
         raise ValueError("the reason")

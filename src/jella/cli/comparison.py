@@ -93,6 +93,8 @@ class Comparison:
     def row(self, method: Contestant) -> Row:
         """Its errors on hidden values, scores of its clusters if there are classes; or why there are none."""
         why = method.obstacle(self.trials.views)
+        if why is None and method.completing is None and self.truth is None:
+            why = "it completes nothing"
         row: Row = {"method": method.name, "error": None, "error_se": None, "scaling": None, "rank": None}
         row |= {"seconds": None, "why": why}
         if why is not None:
