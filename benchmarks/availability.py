@@ -41,7 +41,7 @@ from jella.estimators.on_device import Device, fit_on
 from jella.numerics.kmeans import unit_rows
 from jella.views import read_views
 
-METHODS = ("SparseBDR", "MVLIV", "IMLBDR")
+METHODS: dict[str, dict[str, str]] = {"SparseBDR": {}, "MVLIV": {"scale": "sample"}, "IMLBDR": {}}
 CLASSIFIERS: dict[str, ClassifierMixin] = {
     "k-NN": KNeighborsClassifier(10),
     "logistic": make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)),
@@ -78,7 +78,7 @@ def compute(cell: dict[str, Any], raw: dict[str, Any], k: int, device: Device | 
     holed = make_incomplete(views, RATE, SETTING, random_state=mask)
     started = time.perf_counter()
     try:
-        model = fit_on(device, getattr(jella, method)(n_clusters=k, random_state=mask), holed)
+        model = fit_on(device, getattr(jella, method)(n_clusters=k, random_state=mask, **METHODS[method]), holed)
         spent = time.perf_counter() - started
         W = unit_rows(np.asarray(model.embedding_))
         there = zip(holed, read_views(holed), strict=True)

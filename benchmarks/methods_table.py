@@ -26,6 +26,7 @@ from result_cells import RATES, SETTINGS, arguments, device_argument, failure, f
 import jella
 from jella.datasets import make_incomplete
 from jella.estimators.on_device import Device, fit_on
+from jella.experiments.contenders import PAPER_SCALE
 from jella.experiments.pipelines import all_features
 from jella.metrics import adjusted_rand, nmi
 
@@ -58,7 +59,7 @@ def knn_spectral_standardised(views: dict[str, Any], k: int, y: np.ndarray, seed
 
 
 def mvliv_spectral(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:
-    return neighbour_spectral(jella.MVLIV(k, random_state=seed).fit_transform(views), k, seed)
+    return neighbour_spectral(jella.MVLIV(k, scale=PAPER_SCALE, random_state=seed).fit_transform(views), k, seed)
 
 
 def imlbdr_by_labels(
@@ -91,7 +92,7 @@ def imcl(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:
 def completed_then_ramc(completion: str) -> Callable[..., np.ndarray]:
     def run(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:
         options = {"n_components": k} if completion == "RRMC" else {}
-        full = getattr(jella, completion)(**options).fit(views).complete(views)
+        full = getattr(jella, completion)(scale=PAPER_SCALE, **options).fit(views).complete(views)
         return jella.RAMC(n_clusters=k, random_state=seed).fit_predict(full)
 
     return run
@@ -102,7 +103,7 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
     "KNNImputer + SpectralClustering": knn_spectral,
     "KNNImputer + SpectralClustering (standardised)": knn_spectral_standardised,
     "SparseBDR": ours("SparseBDR"),
-    "MVLIV": ours("MVLIV"),
+    "MVLIV": ours("MVLIV", scale=PAPER_SCALE),
     "MVLIV + SpectralClustering": mvliv_spectral,
     "PVC": ours("PVC"),
     "IMG": ours("IMG"),

@@ -248,6 +248,17 @@ def test_complete_tells_its_error(capsys, tables, tmp_path):
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["completed", "run.json"]
 
 
+@pytest.mark.parametrize("scale", [None, "sample"])
+def test_complete_uses_a_scaling_that_completes_well(capsys, tables, tmp_path, monkeypatch, scale):
+    seen, original = [], jella.DAIMC.fit
+    monkeypatch.setattr(
+        jella.DAIMC, "fit", lambda self, *args, **kw: seen.append(self.scale) or original(self, *args, **kw)
+    )
+    words = ("complete", *files(tables), "-o", tmp_path / "out", "--method", "daimc", "--set", "max_iter=2")
+    assert run(capsys, *words, *(("--set", f"scale={scale}") if scale else ()), "--no-error", "--quiet")[0] == 0
+    assert seen == [scale or "auto"]
+
+
 def test_compare_ranks_methods_without_labels_and_scores_with_them(capsys, tables, tmp_path):
     words = (
         "compare",
@@ -269,7 +280,9 @@ def test_compare_ranks_methods_without_labels_and_scores_with_them(capsys, table
     assert "nmi" not in rows["sparse-bdr"]
     with (tmp_path / "t.csv").open() as file:
         assert len(list(csv.DictReader(file))) == 4
-    labelled = json.loads(run(capsys, "compare", tables, "--methods", "mvliv", "--json", "--quiet")[1])
+    words = ("compare", tables, "--methods", "mvliv", "-k", "labels", "--json", "--quiet")
+    labelled = json.loads(run(capsys, *words)[1])
+    assert labelled["n_clusters"] == 10
     scores = {row["method"]: row.get("nmi") for row in labelled["methods"]}
     assert scores["mean-fill"] is None
     data = jella.io.read(tables)
@@ -510,8 +523,8 @@ def results(tables, tmp_path_factory):
         ("transform SCORED PIXELS -o OUT", 1),
         ("report SCORED --to FILE", 1 + 2),
         ("report PLAIN --to FILE", 1 + 2),
-        ("compare DATA --methods mvliv", 1 + 2),
-        ("compare DATA --methods mvliv sparse-bdr irmkmc --repeats 2", 1 + 2 + 2 * 2),
+        ("compare DATA --methods mvliv", 1 + 3 + 2 * 3),
+        ("compare DATA --methods mvliv sparse-bdr irmkmc --repeats 2", 1 + 2 + 3 * 2),
     ],
 )
 def test_data_are_read_once(capsys, tables, results, readings, tmp_path, words, views):

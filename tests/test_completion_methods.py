@@ -227,7 +227,7 @@ def test_sparse_views_count_as_the_dense_ones_they_are(method):
     X = [np.where(values < 0.3, 0.0, values) for values in planted()]
     X[1][:4] = np.nan
     here = [X[0], sparse.csr_array(X[1]), X[2]]
-    model, plain = make(method).fit(here), make(method).fit(X)
+    model, plain = (make(method).set_params(scale="sample").fit(data) for data in (here, X))
     np.testing.assert_allclose(model.embedding_, plain.embedding_, atol=1e-8)
     assert sparse.issparse(model.complete(here)[1])
     np.testing.assert_allclose(model.complete(here)[1].toarray(), plain.complete(X)[1], atol=1e-8)
@@ -235,6 +235,24 @@ def test_sparse_views_count_as_the_dense_ones_they_are(method):
     np.testing.assert_allclose(
         model.transform([new[0], sparse.csr_array(new[1]), new[2]]), plain.transform(new), atol=1e-7
     )
+
+
+@pytest.mark.parametrize("method", [*METHODS, jella.MVLIV])
+@pytest.mark.parametrize("setting", ["mcar", "incomplete-view"])
+def test_values_far_from_zero_are_completed_as_well_as_values_around_it(method, setting):
+    """At the default scale, which centres; with samples at unit norm the error depends on where the values lie."""
+    rng = np.random.default_rng(0)
+    truth = [rng.normal(size=(60, 2)) @ rng.normal(size=(2, d)) + 0.5 * rng.normal(size=(60, d)) for d in (20, 15)]
+    hidden = [np.isnan(view) for view in jella.datasets.make_incomplete(truth, 0.3, setting, random_state=0)]
+
+    def error(model, data):
+        X = [np.where(where, np.nan, view) for where, view in zip(hidden, data, strict=True)]
+        return jella.metrics.rmse(data, model.fit(X).complete(X), missing=hidden)
+
+    away = [10 * rng.normal(size=view.shape[1]) - 5.0 + view for view in truth]
+    model = RPCA() if method is RPCA else method(n_components=2)
+    assert error(model, away) == pytest.approx(error(model, truth), rel=1e-3)
+    assert error(clone(model).set_params(scale="sample"), away) != pytest.approx(error(model, truth), rel=0.1)
 
 
 # samples, of the fit and new ones

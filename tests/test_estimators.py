@@ -251,7 +251,7 @@ def test_scikit_learn_tools_work_on_one_view(method):
 def test_the_generic_estimator_and_the_ready_made_ones_agree():
     for setting in SETTINGS:
         views = holed(setting)
-        options = {"n_components": 3, "solver": "sor", "tol": 0.0, "max_iter": 20}
+        options = {"n_components": 3, "scale": "sample", "solver": "sor", "tol": 0.0, "max_iter": 20}
         generic = jella.JELLA(**options).fit(views)
         np.testing.assert_array_equal(generic.embedding_, jella.MVLIV(**options).fit(views).embedding_)
         parts = {"basis": ["nonnegative"], "embedding": [NonNegative(), L1(0.01)]}

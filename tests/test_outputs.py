@@ -389,16 +389,16 @@ def test_compare_does_not_write_over_a_file_unless_asked_and_keeps_what_is_done(
     code, _, err = run(capsys, *words)
     assert (code, "which exists; pass --overwrite" in err, file.read_text()) == (2, True, "mine")
     assert run(capsys, *words[:-2], data, "--overwrite")[0] == 2
-    import jella.cli.compare
+    import jella.cli.comparison
 
-    row = jella.cli.compare._Contest.row
+    row = jella.cli.comparison.Comparison.row
 
     def stop(contest, method):
-        if method.command_name == "pvc":
+        if method.name == "pvc":
             raise Stopped
         return row(contest, method)
 
-    monkeypatch.setattr(jella.cli.compare._Contest, "row", stop)
+    monkeypatch.setattr(jella.cli.comparison.Comparison, "row", stop)
     code, out, _ = run(capsys, *words[:-1], "--overwrite")
     assert code == 130
     assert out.splitlines()[-1] == "interrupted: not compared are pvc"

@@ -231,7 +231,7 @@ def test_completion_of_missing_views_has_their_norms():
     direction = W / np.linalg.norm(W, axis=1, keepdims=True)
     left, right = size * direction @ U[0].T, 3 * size * direction @ U[1].T
     hole = np.where(missing[:, None], np.nan, right)
-    completed = jella.MVLIV(n_components=2, tol=1e-3).fit([left, hole]).complete([left, hole])[1]
+    completed = jella.MVLIV(n_components=2, scale="sample", tol=1e-3).fit([left, hole]).complete([left, hole])[1]
     assert np.allclose(np.linalg.norm(completed, axis=1)[missing], 3 * size[missing, 0], rtol=0.02)
     assert np.ptp(np.log(true[missing])) > 5
 

@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.model_selection import cross_val_score
 
 import jella
 import jella.readout.scoring
+from jella.estimators.base import BaseMultiView
+from jella.estimators.completion import RRMC
 from jella.numerics.arrays import to_numpy
 from jella.readout.scoring import held_out_rmse
 from jella.views import read_views
-from jella.views.draw import draw_for_score
+from jella.views.draw import draw_for_score, draw_left_out
 from jella.views.scaling import KINDS, Scaling
 
 
@@ -159,12 +162,12 @@ def test_the_score_is_negative_and_the_same_every_time(random_state):
 
 def test_containers_score_the_same():
     X = holed(setting="missing-view")
-    model = jella.MVLIV(n_components=3).fit(X)
+    model = jella.MVLIV(n_components=3, scale="sample").fit(X)
     expected = model.score(X)
     assert model.score(tuple(X)) == expected
     assert model.score([np.ma.masked_invalid(view) for view in X]) == expected
     assert model.score([sparse.csc_array(view) for view in X]) == pytest.approx(expected, rel=1e-9)
-    on_frames = jella.MVLIV(n_components=3).fit([pd.DataFrame(view) for view in X])
+    on_frames = jella.MVLIV(n_components=3, scale="sample").fit([pd.DataFrame(view) for view in X])
     assert on_frames.score([pd.DataFrame(view) for view in X]) == pytest.approx(expected, rel=1e-9)
 
 
@@ -200,6 +203,8 @@ def test_nothing_to_hide_is_an_error():
     X = np.ones((4, 1)) * np.arange(1.0, 5)[:, None]
     model = jella.MVLIV(n_components=1).fit(X)
     with pytest.raises(ValueError, match=r"^nothing can be hidden to score on: no sample has two observed values$"):
+        model.score(X + 5)
+    with pytest.raises(ValueError, match=r"^expected samples that a fit can do without and that have two observed"):
         model.score(X)
 
 
@@ -210,3 +215,157 @@ def test_scores_from_every_library(xp):
     for before, after in zip(holed(), hidden.apply(views), strict=True):
         kept = np.broadcast_to(to_numpy(after.mask), before.shape)
         assert np.array_equal(to_numpy(after.X), np.where(kept, before, 0.0))
+
+
+# samples of the fit
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """The number of samples of each fit of any estimator."""
+    seen, original = [], BaseMultiView._fit_read
+
+    def counted(self, views, X, y):
+        seen.append(views.n_samples)
+        return original(self, views, X, y)
+
+    monkeypatch.setattr(BaseMultiView, "_fit_read", counted)
+    return seen
+
+
+def regularised(r):
+    return jella.JELLA(n_components=r, basis=["orthonormal"], embedding=[jella.terms.Ridge(1.0)], scale="none")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        regularised,
+        lambda r: jella.MVLIV(n_components=r, scale="none", tol=1e-3),
+        lambda r: jella.SparseBDR(3, n_components=r, scale="none", view_weights=None),
+        lambda r: RRMC(r, scale="none"),
+    ],
+)
+@pytest.mark.parametrize("one_view", [False, True])
+def test_noise_cannot_be_predicted_at_any_rank(make, one_view):
+    """The model has seen the noise, so its own predictions of it get better with the rank; the score does not."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 30)) if one_view else [rng.normal(size=(80, 30)), rng.normal(size=(80, 20))]
+    scores = [make(r).fit(X).score(X) for r in (1, 4, 16)]
+    assert scores[0] > scores[1] > scores[2]
+    assert max(scores) < -0.95
+
+
+def test_a_clone_is_scored_on_samples_that_its_fit_lacks(fits):
+    X = holed(n=60)
+    model = jella.MVLIV(n_components=2, scale="none", random_state=0).fit(X)
+    views, rng = read_views(X), np.random.default_rng(0)
+    out = draw_left_out(views, rng)
+    assert out.sum() == 12
+    by_hand = jella.MVLIV(n_components=2, scale="none").fit([view[~out] for view in X])
+    five_times = views.take(np.tile(np.flatnonzero(out), 5))
+    expected = -held_out_rmse(five_times, by_hand._predict_new, model.scaling_, rng)
+    fits.clear()
+    assert model.score(X) == pytest.approx(expected, rel=1e-12)
+    assert fits == [48]
+
+
+def test_new_samples_are_scored_without_another_fit(fits):
+    X = holed(n=60)
+    first, rest = [view[:40] for view in X], [view[40:] for view in X]
+    model = jella.MVLIV(n_components=2).fit(first)
+    score = model.score(rest)
+    views = read_views(rest)
+    assert score == -held_out_rmse(views, model._predict_new, model.scaling_, np.random.default_rng(0))
+    assert model.score(X) == score  # those of the fit are left out
+    assert model.score([np.concatenate([view[40:], view[:7]]) for view in X]) == score
+    assert fits == [40]
+
+
+def test_test_folds_are_new_samples(fits):
+    (X,) = planted(widths=(40,))
+    X[7] = X[90]  # a sample that is in two folds is scored in none
+    assert cross_val_score(jella.MVLIV(n_components=2), X, cv=3).shape == (3,)
+    assert fits == [80, 80, 80]
+
+
+def test_a_part_of_the_fit_is_refused():
+    X = holed(n=60)
+    model = jella.MVLIV(n_components=2).fit(X)
+    with pytest.raises(ValueError, match=r"^expected new samples or all 60 samples of the fit, got 30 of them; "):
+        model.score([view[:30] for view in X])
+
+
+def test_samples_of_the_fit_are_known_in_any_order(fits):
+    X = holed(n=60)
+    model = jella.MVLIV(n_components=2).fit(X)
+    order = np.random.default_rng(1).permutation(60)
+    assert model.score([view[order] for view in X]) == pytest.approx(model.score(X), rel=0.3)
+    assert fits == [60, 48, 48]
+
+
+def test_a_given_start_goes_with_its_samples(fits, monkeypatch):
+    X, rng = holed(n=60), np.random.default_rng(0)
+    W, order = rng.normal(size=(60, 2)), rng.permutation(60)
+    model = jella.MVLIV(n_components=2, init=W, max_iter=1, tol=0, warm_start=True).fit(X)
+    seen = []
+    original = jella.MVLIV._given_start
+    monkeypatch.setattr(jella.MVLIV, "_given_start", lambda self, p: seen.append(self.init) or original(self, p))
+    model.score([view[order] for view in X])
+    out = draw_left_out(read_views([view[order] for view in X]), np.random.default_rng(0))
+    assert np.array_equal(seen[0]["embedding"], W[order][~out])
+    bases = [rng.normal(size=(view.shape[1], 2)) for view in X]
+    model = jella.MVLIV(n_components=2, init={"embedding": W, "bases": bases}, max_iter=1, tol=0).fit(X)
+    assert np.isfinite(model.score(X))
+
+
+def test_labels_go_with_their_samples(monkeypatch):
+    X = [abs(view) for view in holed(n=60)]
+    empty = np.full((1, 30), np.nan), np.full((1, 20), np.nan)
+    X = [np.concatenate([hole, view]) for hole, view in zip(empty, X, strict=True)]
+    y = np.arange(61) % 3 - 1
+    model = jella.IMCL(n_components=2, on_empty="drop", max_iter=3, tol=0).fit(X, y)
+    seen, original = [], BaseMultiView._fit_read
+    monkeypatch.setattr(
+        BaseMultiView, "_fit_read", lambda self, views, X, y: seen.append(y) or original(self, views, X, y)
+    )
+    model.score(X, y)
+    out = draw_left_out(read_views([view[1:] for view in X]), np.random.default_rng(0))
+    assert np.array_equal(seen[0], y[1:][~out])
+    model.score(X)
+    assert seen[1] is None
+
+
+def test_the_other_fit_calls_nobody_and_changes_nothing():
+    calls = []
+    X = holed(n=60)
+    model = jella.MVLIV(3, n_components=2, callback=calls.append, random_state=np.random.default_rng(0)).fit(X)
+    n_calls, state, embedding = len(calls), model.random_state.bit_generator.state, model.embedding_.copy()
+    assert model.score(X) == model.score(X)
+    assert len(calls) == n_calls
+    assert model.random_state.bit_generator.state == state
+    assert np.array_equal(model.embedding_, embedding)
+    assert model.labels_.shape == (60,)
+
+
+def test_a_fit_that_needs_all_samples_says_what_to_do():
+    X = planted(n=10)
+    model = jella.MVLIV(n_components=9).fit(X)
+    with pytest.raises(ValueError, match=r"n_components=9 is more than 8 samples .*, or use .*held_out_error"):
+        model.score(X)
+
+
+@given(st.integers(0, 10**6), st.floats(0, 0.95))
+@settings(max_examples=60, deadline=None)
+def test_a_fit_without_some_samples_has_all_features(seed, rate):
+    rng = np.random.default_rng(seed)
+    X = [np.where(rng.random((9, d)) < rate, np.nan, 1.0) for d in (6, 1)]
+    X[1][3:] = np.nan
+    views = read_views(X)
+    out = draw_left_out(views, rng)
+    counts = sum((~np.isnan(view)).sum(axis=1) for view in X)
+    assert out.sum() <= max(1, round(0.2 * (counts >= 2).sum()))
+    assert (counts[out] >= 2).all()
+    for view in X:
+        seen = ~np.isnan(view)
+        assert np.array_equal(seen.any(axis=0), seen[~out].any(axis=0))

@@ -314,6 +314,6 @@ def test_compare_that_is_stopped_at_its_first_method_leaves_the_earlier_table(tm
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(5)
 
-    monkeypatch.setattr("jella.cli.compare._Contest.row", stop)
+    monkeypatch.setattr("jella.cli.comparison.Comparison.row", stop)
     assert main(words) == 130
     assert (tmp_path / "t.csv").read_bytes() == before

@@ -301,7 +301,7 @@ def test_canonical_bases_keep_the_product_and_order_the_components(rng):
 
 def test_balanced_bases_share_the_strength_of_every_component():
     views = holed("incomplete-view")
-    model = jella.MVLIV(n_components=3).fit(views)
+    model = jella.MVLIV(n_components=3, scale="sample").fit(views)
     U = np.concatenate(model.bases_)
     gram = U.T @ U
     np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-9)

@@ -31,7 +31,7 @@ def marked(value=0.0, count=15, **options):
 
 
 def fit(X, **options):
-    return jella.MVLIV(n_components=2, max_iter=3, tol=0).fit(X, **options)
+    return jella.MVLIV(scale="sample", n_components=2, max_iter=3, tol=0).fit(X, **options)
 
 
 def found(X, observed=None):

@@ -1,8 +1,9 @@
 """Impute the missing values and write the views in the format of DATA, with an estimate of the error.
 
 OUT gets completed/ and run.json. Observed values are written as they were read. The error is measured on observed
-values that are hidden from a second fit, and compared with imputing the mean. With --dask, completed/ has a folder of
-Parquet parts per view, and the error is not estimated.
+values that are hidden from a second fit, and compared with imputing the mean. Methods scale the views with
+scale='auto', or scale='feature' if they take no negative values, unless --set scale=NAME is given. With --dask,
+completed/ has a folder of Parquet parts per view, and the error is not estimated.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Fit, write the completed views."""
-    if not chosen_method(options).completes:
+    method = chosen_method(options)
+    if not method.completes:
         raise ValueError(f"expected a method that completes, got {options.method}; `jella methods` shows them")
+    options.set = [f"scale={method.scale_to_complete}", *options.set]  # the default of a clustering method may be other
     return run_fit(options, _write, None if options.no_error else LATER, _describe)
 
 

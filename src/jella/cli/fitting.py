@@ -8,6 +8,7 @@ import warnings
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from jella.cli.numbers import whole
 from jella.cli.signals import in_fit
 from jella.cli.words import tell
 from jella.numerics.progress import StatusLine
@@ -35,29 +36,17 @@ def method_arguments(parser: argparse.ArgumentParser, default: str = "sparse-bdr
     )
 
 
-def clusters_argument(parser: argparse.ArgumentParser) -> None:
-    """-k."""
+def clusters_argument(parser: argparse.ArgumentParser, **words: Any) -> None:
+    """-k; words are accepted beside auto, and stand for their values."""
+    named = " or ".join(["auto", *words])
     parser.add_argument(
         "-k",
         "--clusters",
-        type=_n_clusters,
+        type=whole(1, auto=None, **words),
         default=None,
         metavar="K",
-        help="number of clusters, or auto (default auto)",
+        help=f"number of clusters, or {named} (default auto)",
     )
-
-
-def _n_clusters(text: str) -> int | None:
-    """The value of -k: a number, or None for 'auto'."""
-    if text == "auto":
-        return None
-    try:
-        count = int(text)
-    except ValueError:
-        count = 0
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 or auto, got {text!r}")
-    return count
 
 
 def chosen_method(options: argparse.Namespace) -> Method:

@@ -8,6 +8,7 @@ from typing import NoReturn
 from jella._version import __version__
 from jella.cli import cluster, compare, complete, info, methods, report, reproduce, transform
 from jella.cli.limits import limit_arguments
+from jella.cli.numbers import whole
 from jella.numerics.words import printable
 
 #: each command is a module with HELP, arguments(parser) and run(options) -> (lines, machine-readable record)
@@ -56,19 +57,8 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentP
 
 def _shared(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("all commands")
-    group.add_argument("--seed", type=_seed, default=0, help="seed of everything random (default 0)")
+    group.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="seed of everything random (default 0)")
     group.add_argument("--quiet", action="store_true", help="no progress and no summary")
     group.add_argument("--json", action="store_true", help="the summary as JSON on standard output")
     group.add_argument("--config", metavar="FILE", help="TOML file with options, by their long names")
     group.add_argument("--debug", action="store_true", help="a traceback instead of a sentence")
-
-
-def _seed(text: str) -> int:
-    """The value of --seed, which all libraries must take."""
-    try:
-        seed = int(text)
-    except ValueError:
-        seed = -1
-    if not 0 <= seed < 2**32:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {2**32 - 1}, got {text!r}")
-    return seed

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jella.estimators.capabilities import Capabilities
+from jella.estimators.left_out import fit_to_most, labels_at, places_in_fit
 from jella.estimators.needs import Needs, check_needs
 from jella.estimators.parameters import check_parameters
 from jella.graphs.spectral import ClusterPath
@@ -128,7 +129,10 @@ class BaseMultiView(BaseEstimator):
         -------
         self
         """
-        views = self._read(X, observed, reset=True)
+        return self._fit_read(self._read(X, observed, reset=True), X, y)
+
+    def _fit_read(self, views: AnyViews, X: Any, y: Any) -> Any:
+        """Fit the views that were read from X, or some of their samples."""
         self._check_parameters()
         with overflow_refused(f"the fit of {type(self).__name__}"):
             self._fit_views(views, X, y)
@@ -334,6 +338,8 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
 
     #: whether labels come from rows of the embedding at unit norm
     _labels_from_unit_rows = False
+    #: whether a fit looks for clusters, if there is a number of them or the method can choose it
+    _seeks_clusters = True
 
     def fit_transform(self, X: Any, y: Any = None, *, observed: Any = None) -> Array:
         """Fit, and return the embedding (n, r)."""
@@ -394,7 +400,7 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         W : array (m, r)
             The embedding of the samples of the fit; in chunks if they are.
         """
-        if self.n_clusters is not None or self.capabilities.chooses_n_clusters:
+        if self._seeks_clusters and (self.n_clusters is not None or self.capabilities.chooses_n_clusters):
             clusters, labels = self._find_clusters(readout, W, prepared)
             known = (
                 None
@@ -443,19 +449,44 @@ class BaseEmbedding(BaseTransformer):
             return complete_views(self.read(X, observed), X, self._answers(), self.schema_)
 
     def score(self, X: Any, y: Any = None, *, observed: Any = None) -> float:
-        """The negative RMSE of predictions of hidden values; higher is better.
+        """The negative RMSE of predictions of hidden values of samples that the fit has not seen; higher is better.
 
         In a sample with at least two views one view is hidden, in any other a tenth of its observed entries. Its
         embedding is inferred from the rest. Errors are in the scale of the model. random_state decides what is hidden.
-        For samples of the fit the score is too good, because the fit has seen what is hidden here; use
-        `jella.model_selection.held_out_error` to choose between models on them.
+
+        A sample of the fit, with the same values and the same missing entries, is never scored by the model that has
+        seen it. If all samples of X are those of the fit, a clone is fitted to four fifths of them and scored on the
+        others, five times with other hidden values; this takes about as long as the fit. If X has new samples too,
+        only these are scored. A part of the fit alone is refused. A model that was fitted on Dask collections may keep
+        no samples; then all are new to it.
+
+        Parameters
+        ----------
+        X, observed : as in fit
+            Samples in memory.
+        y : as in fit
+            For the clone of a method that uses labels; otherwise ignored.
         """
         views = self.read(X, observed)
-        seed = self.random_state if isinstance(self.random_state, int | np.integer) else 0
-        kept = views.take(kept_samples(views, self.on_empty))
-        if not isinstance(kept, Views):
+        kept = kept_samples(views, self.on_empty)
+        given = views.take(kept)
+        if not isinstance(given, Views):
             raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
-        return -held_out_rmse(kept, self._predict_new, self.scaling_, np.random.default_rng(seed))
+        rng, places = np.random.default_rng(self._seed_of_score()), places_in_fit(given, self.readout_.known)
+        if (places < 0).any():
+            model, given = self, given.take(places < 0)
+        else:
+            model, given = fit_to_most(self, given, places, X, labels_at(kept, y), rng)
+        return -held_out_rmse(given, model._predict_new, self.scaling_, rng)
+
+    def _seed_of_score(self) -> int:
+        return int(self.random_state) if isinstance(self.random_state, int | np.integer) else 0
+
+    def _unfitted_for(self, places: np.ndarray) -> Any:
+        """A clone for a fit to some samples of the fit, at these positions; it calls nobody and seeks no clusters."""
+        copy = clone(self).set_params(random_state=self._seed_of_score())
+        copy._seeks_clusters = False
+        return copy
 
     def _predict_new(self, views: Views) -> list[Array]:
         """Each view as the model predicts it, (n, d), from what is observed of new samples; in the user's units."""

@@ -64,6 +64,15 @@ class Method:
         """The name on the command line: SparseBDR is sparse-bdr."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", self.name).lower()
 
+    @property
+    def scale_to_complete(self) -> str:
+        """The scaling with which it completes best, as a rule: zero is the mean, or at least all features count alike.
+
+        >>> [methods()[name].scale_to_complete for name in ("RPCA", "DAIMC", "PVC")]
+        ['auto', 'auto', 'feature']
+        """
+        return "auto" if self.can.signed else "feature"
+
     def obstacle(self, views: Views) -> str | None:
         """Why it cannot run on these views, in a few words; None if it can."""
         if self.can.missing != "entries" and not views.is_rowwise:

@@ -151,6 +151,16 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             return self.init  # which `make_start` refuses
         return {**given, "embedding": take_rows(W if hasattr(W, "shape") else np.asarray(W), prepared.ranks)}
 
+    def _unfitted_for(self, places: np.ndarray) -> Any:
+        """A clone for a fit to some samples of the fit; a given start has their rows only."""
+        copy = super()._unfitted_for(places).set_params(callback=None)
+        if isinstance(self.init, str):
+            return copy
+        given = self.init if isinstance(self.init, Mapping) else {"embedding": self.init}
+        W = given["embedding"]
+        W = W if hasattr(W, "shape") else np.asarray(W)
+        return copy.set_params(init={**given, "embedding": take_rows(W, places)})
+
     def _last_blocks(self, prepared: Prepared, problem: Problem, rank: int) -> Blocks:
         """The blocks of the last fit, from which this fit continues."""
         last, views = self.result_.blocks, prepared.scaled

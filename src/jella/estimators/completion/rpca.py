@@ -103,9 +103,10 @@ class RPCA(BaseCompletion):
     ----------
     alpha : float, optional
         Weight of the sparse part; 1/sqrt(number of features of all views) by default.
-    scale : str, or sequence or dict of str, default='sample'
+    scale : str, or sequence or dict of str, default='auto'
         Scaling before the fit, from observed entries only, one for all views or one per view: 'sample', 'feature',
-        'standardize', 'center', 'root', 'auto' or 'none', as in `jella.MVLIV`.
+        'standardize', 'center', 'root', 'auto' or 'none', as in `jella.MVLIV`. A missing entry counts as zero, so zero
+        should be the mean of the feature, as it is after 'auto', 'standardize' and 'center'.
     view_weights : sequence or dict of float, optional
         Positive weight of each view, 1 by default; its scaled values are multiplied by the root of it.
     max_iter : int, default=1000
@@ -165,7 +166,7 @@ class RPCA(BaseCompletion):
         self,
         alpha: float | None = None,
         *,
-        scale: Any = "sample",
+        scale: Any = "auto",
         view_weights: Any = None,
         max_iter: int = 1000,
         tol: float = 1e-7,

@@ -90,7 +90,7 @@ class RRMC(BaseCompletion):
     ----------
     n_components : int, optional
         Rank r. By default 10, but at most the number of samples and of features.
-    scale : str, or sequence or dict of str, default='sample'
+    scale : str, or sequence or dict of str, default='auto'
         Scaling before the fit, from observed entries only, one for all views or one per view: 'sample', 'feature',
         'standardize', 'center', 'root', 'auto' or 'none', as in `jella.MVLIV`.
     view_weights : sequence or dict of float, optional
@@ -148,7 +148,7 @@ class RRMC(BaseCompletion):
         self,
         n_components: int | None = None,
         *,
-        scale: Any = "sample",
+        scale: Any = "auto",
         view_weights: Any = None,
         max_iter: int = 1000,
         tol: float = 1e-6,

@@ -23,7 +23,7 @@ class MVLIV(BaseClusterer):
     n_components : int, optional
         Rank r of the factorisation. By default n_clusters, or 10 without it, but at most the number of samples and of
         features.
-    scale : str, or sequence or dict of str, default='sample'
+    scale : str, or sequence or dict of str, default='auto'
         Scaling before the fit, learned from the observed entries; one for all views, or one per view. 'sample': each
         sample has unit norm. 'feature': each feature has unit root mean square; 'standardize': zero mean and unit
         variance (both are then divided by sqrt(d)). 'center': each feature has zero mean, and the whole view is
@@ -113,7 +113,7 @@ class MVLIV(BaseClusterer):
         n_clusters: int | None = None,
         *,
         n_components: int | None = None,
-        scale: Any = "sample",
+        scale: Any = "auto",
         view_weights: Any = None,
         solver: Any = "sor",
         init: Any = "svd",
