@@ -33,6 +33,7 @@ from jella.solve.start import make_start
 from jella.views import AnyViews, Views, collect
 from jella.views.checks import refuse_few_samples, refuse_missing_entries, refuse_negative
 from jella.views.fingerprints import fingerprints
+from jella.views.scaling import Scaling
 
 #: rules for relaxation, by the names that users give
 RULES = {"basic": Basic, "sor": SOR}
@@ -91,11 +92,21 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         if not result.converged:
             self._warn(result)
 
-    def _refit(self, views: Views) -> Readout:
-        """The answers of a fit to other views of the same features, for no particular number of clusters."""
+    def _refit(self, views: Views, like: Scaling | None = None) -> Readout:
+        """The answers of a fit to other views of the same features, for no particular number of clusters.
+
+        Parameters
+        ----------
+        views : Views
+        like : Scaling, optional
+            Its kinds and weights of views are taken, instead of chosen again.
+        """
         trial = clone(self).set_params(n_clusters=None, callback=None, warm_start=False, on_empty="drop")
         if not isinstance(self.init, str):
             trial.set_params(init="svd")
+        if like is not None:
+            weights = [one.root_weight**2 for one in like.scales]
+            trial.set_params(scale=list(like.kinds), view_weights=weights)
         prepared = trial._prepare(views)
         problem = trial.declare(Data(prepared.scaled, None, prepared.rows, views.n_samples))
         result = trial._solve(prepared, problem)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from jella.impute.path import OnPath, PathPredictor, path, path_scaling
+from jella.impute.path import OnPath, PathPredictor, path, path_scaling, path_views
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.units import Units
 from jella.numerics.arrays import dense_rows, row_blocks
@@ -112,7 +112,7 @@ def gather(
     trial, n_trials = 0, 1
     while trial < n_trials:
         hidden = draw_for_calibration(views, share, rng)
-        if not any(hidden.counts(views)):
+        if not any(_targets(views, hidden, full, v)[0].size for v in range(len(views))):
             return None, ()
         holed = hidden.apply(views)
         units = replace(full, means=Units.of(holed).means)
@@ -131,9 +131,10 @@ def gather(
 
 
 def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
-    """Samples that lose a whole view; where no sample does, samples that lose entries."""
+    """Samples that lose a whole view, if that is how samples lack views; else samples that lose entries."""
     whole = (views.presence() & ~holed.presence()).any(axis=1).sum()
-    return int(whole or np.any([where.any(axis=1) for where in hidden], axis=0).sum())
+    entries = np.any([where.any(axis=1) for where in hidden], axis=0).sum()
+    return int(whole if whole and (not views.presence().all() or views.is_rowwise) else entries)
 
 
 def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple[PathPredictor, tuple[int, ...]]:
@@ -141,7 +142,7 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
     scaling = path_scaling(holed)
     norms, models, errors = scaling.scale_of(holed), [], []
     targets = [_targets(views, hidden, units, v) for v in range(len(views))]
-    for model, W in path(scaling.apply(holed)):
+    for model, W in path(path_views(scaling, holed)):
         total = 0.0
         for v, (rows, where, truth) in enumerate(targets):
             if rows.size:
@@ -162,7 +163,7 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
 
 def _targets(views: Views, hidden: Hidden, units: Units, v: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Samples that lose values of a view, where in their rows, and the hidden values relative to the units."""
-    rows = hidden.rows(v)
+    rows = hidden.rows(v) if units.varies[v].any() else np.empty(0, dtype=np.intp)
     where = np.broadcast_to(hidden[v][rows], (rows.size, views[v].n_features)) & units.varies[v]
     return rows, where, units.relative(dense_rows(views[v].X, rows), v)[where]
 

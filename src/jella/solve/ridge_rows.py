@@ -13,15 +13,17 @@ import numpy as np
 from jella.numerics.arrays import row_blocks
 from jella.views import View, Views
 
-#: a sample is solved when its residual is below this share of its right-hand side
-TOLERANCE = 1e-5
+#: a sample is solved when its residual is below this share of its right-hand side, in the norm of the diagonal
+TOLERANCE = 1e-3
 MOST_STEPS = 100
 #: bytes of a block of samples
 BLOCK_BYTES = 2**25
 
 
 def ridge_rows(views: Views, bases: Sequence[np.ndarray], weight: float) -> np.ndarray:
-    """The embedding (n, r) that minimises Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² + weight·‖W‖²; NumPy arrays.
+    """The embedding (n, r) that minimises Σ_v ‖Γ_v ⊙ (X_v − W U_vᵀ)‖² + weight·‖W‖²; in NumPy.
+
+    The floating type is that of the bases.
 
     >>> from jella.views import read_views
     >>> views = read_views([np.array([[2.0, 2.0], [2.0, np.nan]])])
@@ -29,7 +31,7 @@ def ridge_rows(views: Views, bases: Sequence[np.ndarray], weight: float) -> np.n
     [[1.333], [1.0]]
     """
     r = bases[0].shape[1]
-    W = np.empty((views.n_samples, r))
+    W = np.empty((views.n_samples, r), dtype=bases[0].dtype)
     widest = max([r, *(view.n_features for view in views if not view.is_rowwise)])
     for rows in row_blocks(views.n_samples, 8 * widest, BLOCK_BYTES):
         W[rows] = _solved([_Part(view, U, rows) for view, U in zip(views, bases, strict=True)], weight)
@@ -43,7 +45,7 @@ class _Part:
         X = view.X[rows]
         self.U, self.cross, self.rowwise = U, X @ U, view.is_rowwise
         mask = np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1]))[rows]
-        self.observed = mask.astype(np.float64)
+        self.observed = mask.astype(U.dtype)
         self.gram = U.T @ U if self.rowwise else None
 
     def times(self, W: np.ndarray) -> np.ndarray:

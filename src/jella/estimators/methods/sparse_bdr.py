@@ -269,11 +269,18 @@ class SparseBDR(BaseClusterer):
         if not self.calibrate or not isinstance(readout, NeighbourReadout) or not isinstance(readout.samples, Views):
             return None
         if "imputer_" not in vars(self):
-            samples = readout.scaling.undo(readout.samples)
             stopped = self.result_.stop_reason == "interrupted"
-            seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
-            self.imputer_ = None if stopped else Imputer.learn(samples, self._refit, self.kinds_.bounds, seed, progress)
+            self.imputer_ = None if stopped else self._learned(readout.scaling.undo(readout.samples), progress)
         return self.imputer_
+
+    def _learned(self, samples: Views, progress: Any) -> Imputer | None:
+        """The imputer of the samples of the fit; it does not depend on the number of clusters."""
+        seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
+        same = self.n_clusters in (None, SparseBDR(n_components=self.n_components).n_blocks)
+        own = None if same else self._refit(samples)
+        refit = partial(self._refit, like=(self.readout_ if own is None else own).scaling)
+        imputer = Imputer.learn(samples, refit, self.kinds_.bounds, seed, progress)
+        return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
 
     def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
         if "imputer_" in vars(self):
