@@ -26,6 +26,8 @@ class ErrorEstimate:
         Of the means of features, on the same values.
     n_samples : int
         Samples, or parts of samples, that were hidden, counted in each trial.
+    n_values : int
+        Hidden values.
     by_mean : bool
         Whether the completed values are means, because nothing predicts better.
     """
@@ -34,6 +36,7 @@ class ErrorEstimate:
     standard_error: float | None
     mean_error: float | None
     n_samples: int
+    n_values: int
     by_mean: bool
 
     @property
@@ -87,7 +90,7 @@ def estimate(
     """
     chosen = [((view, whole), at) for view, whole, at in evidence.groups() if v is None or view == v]
     if not chosen:
-        return ErrorEstimate(None, None, None, 0, by_mean=False)
+        return ErrorEstimate(None, None, None, 0, 0, by_mean=False)
     counts = np.array([missing.get(group, 0) for group, _ in chosen], dtype=np.float64)
     if not counts.any():  # nothing is missing: as often as it was hidden
         counts = np.array([at.size for _, at in chosen], dtype=np.float64)
@@ -109,5 +112,6 @@ def estimate(
         float(np.sqrt(variance) / (2 * error)) if error > 0 else 0.0,
         float(np.sqrt(mean_of_means)),
         int(np.unique(np.concatenate([row for _, row in used])).size),
+        sum(row.size for _, row in used),
         by_mean=all(trust[group] == 0 for group, _ in used),
     )

@@ -22,6 +22,8 @@ from jella.numerics.arrays import row_blocks, to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import View, Views
 
+#: hidden values per view that are kept for pictures
+MOST_EXAMPLES = 600
 #: from the position of a view to the lowest and highest possible values of its features
 KindBounds: TypeAlias = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
@@ -39,6 +41,8 @@ class Imputer:
     by_view : tuple of ErrorEstimate
     overall : ErrorEstimate
     typical : Typical
+    examples : tuple of arrays (2, m)
+        Some hidden values of each view and the answers to them, relative to the units.
     n_trials : int
         Number of times that values were hidden.
     seconds : float
@@ -54,6 +58,7 @@ class Imputer:
     by_view: tuple[ErrorEstimate, ...]
     overall: ErrorEstimate
     typical: Typical
+    examples: tuple[np.ndarray, ...]
     n_trials: int
     seconds: float
     readout: NeighbourReadout | None = None
@@ -103,6 +108,7 @@ class Imputer:
             by_view,
             estimate(evidence, answers, missing, trust),
             Typical.of(evidence, answers, widths),
+            tuple(_examples(evidence, answers, v, seed) for v in range(len(views))),
             int(evidence.trial.max()) + 1,
             perf_counter() - begin,
         )
@@ -163,6 +169,13 @@ class Imputer:
                 scale = np.where(self.units.varies[v], spread, 0.0)
                 imputed.lower[at[chosen]], imputed.upper[at[chosen]] = (mean + scale * end for end in ends)
                 imputed.deviation[at[chosen]] = scale * deviation
+
+
+def _examples(evidence: HiddenValues, answers: np.ndarray, v: int, seed: int) -> np.ndarray:
+    at = np.flatnonzero(evidence.view == v)
+    if at.size > MOST_EXAMPLES:
+        at = np.random.default_rng(seed).choice(at, MOST_EXAMPLES, replace=False)
+    return np.stack([evidence.truth[at], answers[at]])
 
 
 def _inside(evidence: HiddenValues, groups: Sequence[Group]) -> np.ndarray:

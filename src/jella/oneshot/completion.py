@@ -239,7 +239,7 @@ def _by_refit(model: SparseBDR, X: Any, observed: Any) -> Quality | None:
 
 
 def _known(error: float, mean_error: float) -> ErrorEstimate:
-    return ErrorEstimate(error, None, mean_error, 0, by_mean=False)
+    return ErrorEstimate(error, None, mean_error, 0, 0, by_mean=False)
 
 
 def _each(by_view: dict[str, ErrorEstimate] | None, what: str) -> dict[str, float] | None:

@@ -115,4 +115,7 @@ def check_imputer(imputer: Imputer, widths: list[int]) -> None:
         require([U.shape[0] for U in model.bases] == widths, f"a path of {widths} features")
     check_widths(imputer.path.scaling, widths)
     require(len(imputer.by_view) == len(widths), "an estimate of the error per view")
+    require(len(imputer.examples) == len(widths), "examples of each view")
+    for pairs_of_values in imputer.examples:
+        need_array(pairs_of_values, (2, None), "examples")
     require(imputer.n_trials >= 1 and 0 <= imputer.seconds < np.inf, "trials that took some time")
