@@ -2,7 +2,9 @@
 
 A ridge of the same weight on both blocks, ½·weight·(‖W‖² + Σ_v ‖U_v‖²), bounds the weight times the nuclear norm of
 W Uᵀ, and equals it at the optimum. So the path is the problem of the framework with two ridges, solved for falling
-weights; each solve starts from the last, with further directions from the singular vectors of the imputed data.
+weights; each solve starts from the last, with further directions from the singular vectors of the imputed data. One
+more view holds a constant: its component is hardly shrunk, so it estimates means that observed values alone would miss
+where large values are missing more often.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from jella.solve.relaxation import SOR
 from jella.solve.ridge_rows import ridge_rows
 from jella.solve.solver import solve
 from jella.solve.start import truncated_svd
-from jella.views import Views
+from jella.views import View, Views
 from jella.views.scaling import Scaling
 
 #: weights fall from this share of the largest singular value, by this factor
@@ -30,6 +32,8 @@ MOST_WEIGHTS = 9
 MOST_COMPONENTS = 200
 #: sweeps per weight, and the share of the objective that one must gain
 MOST_SWEEPS, TOLERANCE = 12, 1e-3
+#: the value of the constant, where samples have a norm near one in each view
+CONSTANT = 3.0
 #: components with a singular value above this share of the weight are in the model; new ones start from this share
 INSIDE, FAINT = 0.7, 0.1
 
@@ -42,6 +46,7 @@ class OnPath:
     ----------
     weight : float
     bases : tuple of arrays (d_v, r)
+        The last one is that of the constant, (1, r).
     """
 
     weight: float
@@ -54,9 +59,13 @@ def path_scaling(views: Views) -> Scaling:
 
 
 def path_views(scaling: Scaling, views: Views) -> Views:
-    """The views in the scale of the path, in single precision: the path is not exact, and this is twice as fast."""
-    scaled = scaling.apply(views)
-    return replace(scaled, items=tuple(replace(view, X=view.X.astype(np.float32)) for view in scaled))
+    """The views in the scale of the path, and the constant.
+
+    In single precision: the path is not exact, and this is twice as fast.
+    """
+    single = [replace(view, X=view.X.astype(np.float32)) for view in scaling.apply(views)]
+    constant = View("", np.full((views.n_samples, 1), CONSTANT, dtype=np.float32), np.ones((1, 1), dtype=bool))
+    return replace(views, items=(*single, constant))
 
 
 def path(scaled: Views) -> Iterator[tuple[OnPath, np.ndarray]]:
@@ -71,10 +80,11 @@ def path(scaled: Views) -> Iterator[tuple[OnPath, np.ndarray]]:
     Q, s, V = truncated_svd(scaled, rank)
     ends = np.cumsum([view.n_features for view in scaled])[:-1]
     W, U = Q[:, :0], V[:, :0]
-    if s[0] == 0:
+    largest = float(np.delete(s, np.abs(V[-1]).argmax()).max(initial=0.0))  # not that of the constant
+    if largest <= s[0] * np.finfo(s.dtype).eps:
         return  # nothing varies
     for number in range(MOST_WEIGHTS):
-        weight = float(FIRST * FACTOR**number * s[0])
+        weight = FIRST * FACTOR**number * largest
         at, wanted = W.shape[1], int((s > INSIDE * weight).sum())
         if wanted > at:
             strength = np.sqrt(np.maximum(s[at:wanted] - weight, FAINT * weight))
@@ -139,7 +149,7 @@ class PathPredictor:
         found: list[list[np.ndarray]] = [[] for _ in views]
         for model in self.models:
             W = ridge_rows(scaled, model.bases, model.weight)
-            for v, U in enumerate(model.bases):
+            for v, U in enumerate(model.bases[: len(views)]):
                 expected = (W @ U.T).astype(np.float64)
                 found[v].append(np.asarray(self.scaling.invert(expected, v, norms)))
         return found

@@ -112,7 +112,7 @@ def check_imputer(imputer: Imputer, widths: list[int]) -> None:
     for (v, _), values in pairs:
         require(v in views and values.size == widths[v], "groups of the views")
     for model in imputer.path.models:
-        require([U.shape[0] for U in model.bases] == widths, f"a path of {widths} features")
+        require([U.shape[0] for U in model.bases] == [*widths, 1], f"a path of {widths} features and a constant")
     check_widths(imputer.path.scaling, widths)
     require(len(imputer.by_view) == len(widths), "an estimate of the error per view")
     require(len(imputer.examples) == len(widths), "examples of each view")
