@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from jella.impute.leaning import leanings
 from jella.impute.path import OnPath, PathPredictor, path, path_scaling, path_views
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.units import Units
@@ -109,9 +110,9 @@ def gather(
     share = min(SHARE, MOST_HIDDEN / max(views.n_samples * views.n_features, 1))
     parts: list[HiddenValues] = []
     numbers: tuple[int, ...] = ()
-    trial, n_trials = 0, 1
+    trial, n_trials, leaning = 0, 1, leanings(views)
     while trial < n_trials:
-        hidden = draw_for_calibration(views, share, rng)
+        hidden = draw_for_calibration(views, share, rng, leaning)
         if not any(_targets(views, hidden, full, v)[0].size for v in range(len(views))):
             return None, ()
         holed = hidden.apply(views)

@@ -98,7 +98,9 @@ def _drawn_as_missing(views: Views, share: float, what: str, rng: np.random.Gene
     return hidden
 
 
-def draw_for_calibration(views: Views, share: float, rng: np.random.Generator) -> Hidden:
+def draw_for_calibration(
+    views: Views, share: float, rng: np.random.Generator, leanings: Sequence[Floats | None] | None = None
+) -> Hidden:
     """Whole views as often as samples lack each view, and entries of the views that lack entries.
 
     Where nothing is missing, each view is as likely as any other, and dense views lose entries too. No sample and no
@@ -110,6 +112,8 @@ def draw_for_calibration(views: Views, share: float, rng: np.random.Generator) -
     share : float in (0, 1)
         Of the samples with two views or more, and of the observed entries of each view that loses entries.
     rng : numpy.random.Generator
+    leanings : sequence of arrays (n, d) or None, one per view, optional
+        Log-odds of each entry to be hidden, up to a constant; by default all are equal.
 
     Examples
     --------
@@ -121,10 +125,14 @@ def draw_for_calibration(views: Views, share: float, rng: np.random.Generator) -
     >>> [int(where.sum()) for where in hidden]
     [0, 2]
     """
-    return _hidden(_drawn_for_calibration(_cells(views), share, rng), views)
+    leanings = [None] * len(views) if leanings is None else leanings
+    by_cell = [_first_of_cells(view, one) for view, one in zip(views, leanings, strict=True)]
+    return _hidden(_drawn_for_calibration(_cells(views), share, rng, by_cell), views)
 
 
-def _drawn_for_calibration(views: Views, share: float, rng: np.random.Generator) -> Hidden:
+def _drawn_for_calibration(
+    views: Views, share: float, rng: np.random.Generator, leanings: Sequence[Floats | None]
+) -> Hidden:
     lacking = np.array([views.n_samples - int(view.presence().sum()) for view in views], dtype=np.float64)
     complete = not lacking.any() and views.is_rowwise
     chances = np.ones(len(views)) if complete else lacking
@@ -140,7 +148,7 @@ def _drawn_for_calibration(views: Views, share: float, rng: np.random.Generator)
         hidden = _without(views, lost)
     chosen = [v for v, view in enumerate(views) if (not view.is_sparse if complete else not view.is_rowwise)]
     if chosen:
-        hidden = _and_entries(views, hidden, share, rng, chosen)
+        hidden = _and_entries(views, hidden, share, rng, chosen, leanings)
     return Hidden(tuple(_spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)))
 
 
@@ -167,6 +175,13 @@ def _first_features(view: View) -> View:
     starts, _ = cell_places(view.n_features, view.categories)
     X, mask = dense_rows(view.X, slice(None))[:, starts], to_numpy(view.mask)
     return View(view.name, X, mask if view.is_rowwise else mask[:, starts])
+
+
+def _first_of_cells(view: View, values: Floats | None) -> Floats | None:
+    """Values (n, d) of features, of one feature per cell."""
+    if values is None or not view.categories:
+        return values
+    return values[:, cell_places(view.n_features, view.categories)[0]]
 
 
 def _hidden(cells: Hidden, views: Views) -> Hidden:
@@ -265,23 +280,35 @@ def _without(views: Views, lost: np.ndarray) -> Hidden:
 
 
 def _and_entries(
-    views: Views, hidden: Hidden, share: float, rng: np.random.Generator, chosen: Sequence[int] | None = None
+    views: Views,
+    hidden: Hidden,
+    share: float,
+    rng: np.random.Generator,
+    chosen: Sequence[int] | None = None,
+    leanings: Sequence[Floats | None] | None = None,
 ) -> Hidden:
     """The hidden values, and an exact share of the other entries of each view, or of each chosen view."""
     chosen = range(len(views)) if chosen is None else chosen
     left = hidden.left(views)
     observed = [np.broadcast_to(left[v], views[v].X.shape) for v in chosen]
-    drawn = _spare_samples(observed, [_share(mask, share, rng) for mask in observed], [share] * len(observed), rng)
+    leans = [None if leanings is None else leanings[v] for v in chosen]
+    taken = [_share(mask, share, rng, lean) for mask, lean in zip(observed, leans, strict=True)]
+    drawn = _spare_samples(observed, taken, [share] * len(observed), rng)
     masks = list(hidden)
     for v, mask in zip(chosen, drawn, strict=True):
         masks[v] = masks[v] | mask
     return Hidden(tuple(masks))
 
 
-def _share(observed: Mask, share: float, rng: np.random.Generator) -> Mask:
+def _share(observed: Mask, share: float, rng: np.random.Generator, leaning: Floats | None = None) -> Mask:
+    """An exact share of the observed entries; all alike, or by their log-odds (the largest of Gumbel variables)."""
     entries = np.flatnonzero(observed)
-    hidden = np.zeros(observed.size, dtype=bool)
-    hidden[rng.choice(entries, round(share * entries.size), replace=False, shuffle=False)] = True
+    hidden, count = np.zeros(observed.size, dtype=bool), round(share * entries.size)
+    if leaning is None:
+        hidden[rng.choice(entries, count, replace=False, shuffle=False)] = True
+    elif count:
+        keys = leaning.ravel()[entries] + rng.gumbel(size=entries.size)
+        hidden[entries[np.argpartition(-keys, count - 1)[:count]]] = True
     return hidden.reshape(observed.shape)
 
 
