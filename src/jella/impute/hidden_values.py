@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from jella.impute.leaning import leanings
-from jella.impute.path import OnPath, PathPredictor, path, path_scaling, path_views
+from jella.impute.path import OnPath, PathPredictor, PathStart, few_components, path, path_scaling
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.units import Units
 from jella.numerics.arrays import dense_rows, row_blocks
@@ -143,7 +143,8 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
     scaling = path_scaling(holed)
     norms, models, errors = scaling.scale_of(holed), [], []
     targets = [_targets(views, hidden, units, v) for v in range(len(views))]
-    for model, W in path(path_views(scaling, holed)):
+    start = PathStart.of(scaling, holed)
+    for model, W in path(start):
         total = 0.0
         for v, (rows, where, truth) in enumerate(targets):
             if rows.size:
@@ -159,7 +160,7 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
     best = int(np.argmin(errors))
     numbers = tuple(range(max(best - BEFORE, 0), min(best + AFTER + 1, len(models))))
     kept: list[OnPath] = [models[number] for number in numbers]
-    return PathPredictor(scaling, tuple(kept)), numbers
+    return PathPredictor(scaling, (*kept, *few_components(start))), numbers
 
 
 def _targets(views: Views, hidden: Hidden, units: Units, v: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 
-from jella.impute.path import path, path_scaling, path_views
+from jella.impute.path import PathStart, path, path_scaling
 from jella.numerics.arrays import to_numpy
 from jella.views import View, Views
 
@@ -32,8 +32,7 @@ def leanings(views: Views) -> list[np.ndarray | None]:
     """
     if views.is_rowwise:
         return [None] * len(views)
-    scaled = path_views(path_scaling(views), views)
-    found = list(islice(path(scaled), NUMBER + 1))
+    found = list(islice(path(PathStart.of(path_scaling(views), views)), NUMBER + 1))
     out: list[np.ndarray | None] = []
     for v, view in enumerate(views):
         if view.is_rowwise:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -32,6 +33,10 @@ MOST_WEIGHTS = 9
 MOST_COMPONENTS = 200
 #: sweeps per weight, and the share of the objective that one must gain
 MOST_SWEEPS, TOLERANCE = 12, 1e-3
+#: numbers of components of the models that are shrunk little, their weight as a share of the largest singular value
+FEW, FEW_WEIGHT = (6, 15), 0.05
+#: their sweeps, and the share of the objective that one must gain
+FEW_SWEEPS, FEW_TOLERANCE = 40, 1e-4
 #: the value of the constant, where samples have a norm near one in each view
 CONSTANT = 3.0
 #: components with a singular value above this share of the weight are in the model; new ones start from this share
@@ -68,43 +73,80 @@ def path_views(scaling: Scaling, views: Views) -> Views:
     return replace(views, items=(*single, constant))
 
 
-def path(scaled: Views) -> Iterator[tuple[OnPath, np.ndarray]]:
-    """The models of falling weights, each with the embedding (n, r) of the samples.
+@dataclass(frozen=True, eq=False)
+class PathStart:
+    """The singular vectors of imputed views, from which models start.
 
-    Parameters
+    Attributes
     ----------
     scaled : Views
         From `path_views`.
+    Q, s, V : arrays (n, r), (r,) and (Σ d_v, r)
+        Leading singular triplets.
+    largest : float
+        The largest singular value, without that of the constant.
     """
-    rank = min(MOST_COMPONENTS, scaled.n_samples, scaled.n_features)
-    Q, s, V = truncated_svd(scaled, rank)
-    ends = np.cumsum([view.n_features for view in scaled])[:-1]
-    W, U = Q[:, :0], V[:, :0]
-    largest = float(np.delete(s, np.abs(V[-1]).argmax()).max(initial=0.0))  # not that of the constant
-    if largest <= s[0] * np.finfo(s.dtype).eps:
-        return  # nothing varies
-    for number in range(MOST_WEIGHTS):
-        weight = FIRST * FACTOR**number * largest
-        at, wanted = W.shape[1], int((s > INSIDE * weight).sum())
-        if wanted > at:
-            strength = np.sqrt(np.maximum(s[at:wanted] - weight, FAINT * weight))
-            W = np.hstack([W, _beside(Q[:, at:wanted], W) * strength])
-            U = np.hstack([U, _beside(V[:, at:wanted], U) * strength])
+
+    scaled: Views
+    Q: np.ndarray
+    s: np.ndarray
+    V: np.ndarray
+    largest: float
+
+    @classmethod
+    def of(cls, scaling: Scaling, views: Views) -> PathStart:
+        """The start for views in the user's units."""
+        scaled = path_views(scaling, views)
+        Q, s, V = truncated_svd(scaled, min(MOST_COMPONENTS, scaled.n_samples, scaled.n_features))
+        largest = float(np.delete(s, np.abs(V[-1]).argmax()).max(initial=0.0))
+        return cls(scaled, Q, s, V, largest if largest > s[0] * np.finfo(s.dtype).eps else 0.0)
+
+    def solved(
+        self, weight: float, W: np.ndarray, U: np.ndarray, n_sweeps: int, tol: float
+    ) -> tuple[OnPath, np.ndarray]:
+        """The model of a weight from blocks W and U, and its embedding."""
+        ends = np.cumsum([view.n_features for view in self.scaled])[:-1]
         problem = Problem(basis=(Ridge(weight),), embedding=(Ridge(weight),))
         result = solve(
             problem,
-            make_plan(problem, scaled.is_rowwise, SOR()),
-            scaled,
+            make_plan(problem, self.scaled.is_rowwise, SOR()),
+            self.scaled,
             start=Blocks(tuple(np.split(U, ends)), W),
             relaxation=SOR(),
-            max_iter=MOST_SWEEPS,
-            tol=TOLERANCE,
+            max_iter=n_sweeps,
+            tol=tol,
             close=False,
         )
         if result.stop_reason == "interrupted":
             raise KeyboardInterrupt
-        W, U = result.blocks.embedding, np.vstack(result.blocks.bases)
-        yield OnPath(weight, tuple(np.split(U, ends))), W
+        return OnPath(weight, tuple(result.blocks.bases)), result.blocks.embedding
+
+
+def path(start: PathStart) -> Iterator[tuple[OnPath, np.ndarray]]:
+    """The models of falling weights, each with the embedding (n, r) of the samples; none if nothing varies."""
+    W, U = start.Q[:, :0], start.V[:, :0]
+    for number in range(MOST_WEIGHTS if start.largest > 0 else 0):
+        weight = FIRST * FACTOR**number * start.largest
+        at, wanted = W.shape[1], int((start.s > INSIDE * weight).sum())
+        if wanted > at:
+            strength = np.sqrt(np.maximum(start.s[at:wanted] - weight, FAINT * weight))
+            W = np.hstack([W, _beside(start.Q[:, at:wanted], W) * strength])
+            U = np.hstack([U, _beside(start.V[:, at:wanted], U) * strength])
+        model, W = start.solved(weight, W, U, MOST_SWEEPS, TOLERANCE)
+        U = np.vstack(model.bases)
+        yield model, W
+
+
+def few_components(start: PathStart) -> list[OnPath]:
+    """Models of a few components that are shrunk little: better than the path where strong components say it all."""
+    models = []
+    for count in FEW if start.largest > 0 else ():
+        rank = min(count + 1, start.s.size)  # and one for the constant
+        root = np.sqrt(start.s[:rank])
+        weight = FEW_WEIGHT * start.largest
+        model, _ = start.solved(weight, start.Q[:, :rank] * root, start.V[:, :rank] * root, FEW_SWEEPS, FEW_TOLERANCE)
+        models.append(model)
+    return models
 
 
 def _beside(new: np.ndarray, old: np.ndarray) -> np.ndarray:
@@ -117,7 +159,7 @@ def _beside(new: np.ndarray, old: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class PathPredictor:
-    """Predictions by the models of a part of the path.
+    """Predictions by the models of a part of the path, and by those of few components.
 
     Attributes
     ----------
@@ -132,15 +174,11 @@ class PathPredictor:
     def learn(cls, views: Views, numbers: Sequence[int]) -> PathPredictor:
         """The models with these numbers on the path of views in the user's units."""
         scaling = path_scaling(views)
-        models: list[OnPath] = []
         if not numbers:
             return cls(scaling, ())
-        for number, (model, _) in enumerate(path(path_views(scaling, views))):
-            if number in numbers:
-                models.append(model)
-            if number >= max(numbers):
-                break
-        return cls(scaling, tuple(models))
+        start = PathStart.of(scaling, views)
+        found = [model for model, _ in islice(path(start), max(numbers) + 1)]
+        return cls(scaling, (*(found[number] for number in numbers), *few_components(start)))
 
     def predict(self, views: Views) -> list[list[np.ndarray]]:
         """The values (n, d) of each view by each model, in the user's units: [view][model]."""
