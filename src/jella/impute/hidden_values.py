@@ -1,4 +1,4 @@
-"""HiddenValues on the predictors: observed values that were hidden from them, and what they predicted."""
+"""Observed values that were hidden from the predictors, and what these predicted."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class HiddenValues:
 def gather(
     views: Views, refit: Refit, seed: int, progress: TrialProgress | None = None
 ) -> tuple[HiddenValues | None, tuple[int, ...]]:
-    """HiddenValues from a few trials, and the numbers of the models of the path that are worth keeping.
+    """The hidden values of a few trials, and the numbers of the models of the path that are worth keeping.
 
     None where nothing can be hidden.
 
@@ -113,7 +113,7 @@ def gather(
     while trial < n_trials:
         hidden = draw_for_calibration(views, share, rng)
         if not any(_targets(views, hidden, full, v)[0].size for v in range(len(views))):
-            return None, ()
+            break
         holed = hidden.apply(views)
         units = replace(full, means=Units.of(holed).means)
         if trial == 0:
@@ -127,7 +127,7 @@ def gather(
         assert isinstance(readout, NeighbourReadout)
         parts.append(_seen(views, holed, hidden, Predictors(readout, predictor, units), trial))
         trial += 1
-    return HiddenValues.joined(parts), numbers
+    return (HiddenValues.joined(parts) if parts else None), numbers
 
 
 def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
@@ -153,8 +153,6 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
         best = int(np.argmin(errors))
         if len(errors) - 1 - best >= PATIENCE or not total < np.inf:
             break
-    if not models:
-        return PathPredictor(scaling, ()), ()
     best = int(np.argmin(errors))
     numbers = tuple(range(max(best - BEFORE, 0), min(best + AFTER + 1, len(models))))
     kept: list[OnPath] = [models[number] for number in numbers]

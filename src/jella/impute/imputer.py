@@ -19,6 +19,7 @@ from jella.impute.signs import Typical
 from jella.impute.spread import Spread
 from jella.impute.units import Units
 from jella.numerics.arrays import row_blocks, to_numpy
+from jella.numerics.finite import refuse_nonfinite
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import View, Views
 
@@ -156,7 +157,9 @@ class Imputer:
         at, values = imputed.places[rows], self.recipe.answer(predictions, v, whole)
         mean, spread = self.units.means[v], self.units.spreads[v]
         low, high = (bound[v] for bound in (self.recipe.bounds.low, self.recipe.bounds.high))
-        imputed.values[at] = np.where(self.units.varies[v], mean + spread * values, mean)
+        scale = np.where(self.units.varies[v], spread, 0.0)  # a constant feature stays constant
+        imputed.values[at] = mean + scale * values
+        refuse_nonfinite(imputed.values[at], "completed values")
         if level is None:
             return
         for kind in (False, True):
@@ -166,9 +169,10 @@ class Imputer:
                 lower, upper = (np.clip(end, low, high) for end in (lower, upper))
                 # a value within its bounds may still lie outside the errors of its stratum
                 ends = np.minimum(lower, values[chosen]), np.maximum(upper, values[chosen])
-                scale = np.where(self.units.varies[v], spread, 0.0)
                 imputed.lower[at[chosen]], imputed.upper[at[chosen]] = (mean + scale * end for end in ends)
                 imputed.deviation[at[chosen]] = scale * deviation
+            elif chosen.any() and not self.units.varies[v].any():
+                imputed.lower[at[chosen]], imputed.upper[at[chosen]], imputed.deviation[at[chosen]] = mean, mean, 0.0
 
 
 def _examples(evidence: HiddenValues, answers: np.ndarray, v: int, seed: int) -> np.ndarray:

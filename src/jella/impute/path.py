@@ -71,11 +71,10 @@ def path(scaled: Views) -> Iterator[tuple[OnPath, np.ndarray]]:
     Q, s, V = truncated_svd(scaled, rank)
     ends = np.cumsum([view.n_features for view in scaled])[:-1]
     W, U = Q[:, :0], V[:, :0]
-    if s[0] == 0:
-        return  # nothing varies
+    largest = s[0] if s[0] > 0 else 1.0  # where nothing varies, ridges shrink all to zero
     for number in range(MOST_WEIGHTS):
-        weight = float(FIRST * FACTOR**number * s[0])
-        at, wanted = W.shape[1], int((s > INSIDE * weight).sum())
+        weight = float(FIRST * FACTOR**number * largest)
+        at, wanted = W.shape[1], max(int((s > INSIDE * weight).sum()), 1)
         if wanted > at:
             strength = np.sqrt(np.maximum(s[at:wanted] - weight, FAINT * weight))
             W = np.hstack([W, _beside(Q[:, at:wanted], W) * strength])
@@ -123,8 +122,6 @@ class PathPredictor:
         """The models with these numbers on the path of views in the user's units."""
         scaling = path_scaling(views)
         models: list[OnPath] = []
-        if not numbers:
-            return cls(scaling, ())
         for number, (model, _) in enumerate(path(path_views(scaling, views))):
             if number in numbers:
                 models.append(model)

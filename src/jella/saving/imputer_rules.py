@@ -111,6 +111,8 @@ def check_imputer(imputer: Imputer, widths: list[int]) -> None:
     pairs += zip(imputer.spread.groups, (one.spread for one in imputer.spread.strata), strict=True)
     for (v, _), values in pairs:
         require(v in views and values.size == widths[v], "groups of the views")
+    if imputer.readout is not None:
+        require([U.shape[0] for U in imputer.readout.bases] == widths, f"a low-rank model of {widths} features")
     for model in imputer.path.models:
         require([U.shape[0] for U in model.bases] == widths, f"a path of {widths} features")
     check_widths(imputer.path.scaling, widths)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 from sklearn.utils import check_scalar
@@ -14,7 +14,7 @@ from jella.estimators.base import DEFAULT_RANK, Prepared
 from jella.estimators.framework import BaseClusterer
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
-from jella.impute.estimates import Estimates, plain_estimate
+from jella.impute.estimates import Estimates, check_level, plain_estimate
 from jella.impute.imputer import Imputer
 from jella.numerics.finite import overflow_refused
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -226,8 +226,7 @@ class SparseBDR(BaseClusterer):
         (True, True)
         """
         views = self.read(X, observed)
-        if interval is not None:
-            check_scalar(interval, "interval", Real, min_val=0, max_val=1, include_boundaries="neither")
+        check_level(interval)
         with overflow_refused("completed values"):
             imputer = self.learn_completion()
             if imputer is not None and isinstance(views, Views):
