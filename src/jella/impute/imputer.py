@@ -49,7 +49,7 @@ class Imputer:
     seconds : float
         What the calibration took.
     readout : NeighbourReadout or None
-        The low-rank model, if it is not that of the clusters: they may need another rank.
+        The low-rank model in NumPy, if that of the clusters is another: they may need another rank.
     """
 
     path: PathPredictor

@@ -7,6 +7,7 @@ from functools import partial
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -275,16 +276,22 @@ class SparseBDR(BaseClusterer):
     def _learned(self, samples: Views, progress: Any) -> Imputer | None:
         """The imputer of the samples of the fit; it does not depend on the number of clusters."""
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
+        readout = self.readout_
         same = self.n_clusters in (None, SparseBDR(n_components=self.n_components).n_blocks)
-        own = None if same else self._refit(samples)
-        refit = partial(self._refit, like=(self.readout_ if own is None else own).scaling)
+        own = None if same and isinstance(readout.bases[0], np.ndarray) else self._refit(samples)
+        refit = partial(self._refit, like=(readout if own is None else own).scaling)
         imputer = Imputer.learn(samples, refit, self.kinds_.bounds, seed, progress)
         return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
+
+    def _prepare(self, views: AnyViews) -> Prepared:
+        prepared = super()._prepare(views)
+        return replace(prepared, kinds=Kinds.learn(prepared.used, self.kinds))
 
     def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
         if "imputer_" in vars(self):
             del self.imputer_  # it belongs to the last fit
-        self.kinds_ = Kinds.learn(prepared.used, self.kinds)
+        assert prepared.kinds is not None
+        self.kinds_ = prepared.kinds
         super()._set_fitted(X, problem, result, prepared)
 
     @property
