@@ -136,7 +136,9 @@ def test_new_samples_in_chunks_are_embedded_labelled_and_completed_when_asked_fo
         np.testing.assert_array_equal(ours[seen], raw[seen])
 
 
-@pytest.mark.parametrize("model", [jella.SparseBDR(3, calibrate=False, random_state=0), jella.RPCA(), jella.MIC(3, random_state=0)])
+@pytest.mark.parametrize(
+    "model", [jella.SparseBDR(3, calibrate=False, random_state=0), jella.RPCA(), jella.MIC(3, random_state=0)]
+)
 def test_models_that_were_fitted_in_memory_take_chunks_too(model):
     views = grouped("missing-view")
     model = clone(model).fit(grouped("missing-view", seed=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -209,7 +210,7 @@ def test_entries_are_hidden_where_entries_are_missing(rng):
 
 def test_where_nothing_is_missing_any_view_and_entries_are_hidden(rng):
     arrays = [rng.normal(size=(60, d)) for d in (6, 5)]
-    views, _, left = drawn(arrays)
+    _, _, left = drawn(arrays)
     lost = ~left.presence()
     assert lost.any(axis=1).sum() == 12
     assert lost.any(axis=0).all()
@@ -396,7 +397,7 @@ def test_intervals_grow_with_their_level_and_the_deviation_is_that_of_errors(rng
     strata = spread.of(0, False)
     values = np.linspace(-2, 2, 9)[:, None] * np.ones(4)
     ends = [strata.around(values, np.full(9, 0.9), level) for level in (0.5, 0.8, 0.95, 0.999)]
-    for narrow, wide in zip(ends, ends[1:], strict=False):
+    for narrow, wide in pairwise(ends):
         assert (wide[0] < narrow[0]).all()
         assert (wide[1] > narrow[1]).all()
     np.testing.assert_allclose(ends[0][2], 0.5, rtol=0.1)

@@ -11,9 +11,7 @@ from scipy import sparse
 
 from jella.impute.imputed import Imputed
 from jella.impute.imputer import Imputer
-from jella.numerics.arrays import Array, take_rows, to_numpy
-from jella.numerics.finite import refuse_nonfinite
-from jella.readout.base import Readout
+from jella.numerics.arrays import Array, to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Schema, View, Views, collect, fill_in
 from jella.views.checks import kept_samples
@@ -58,19 +56,23 @@ class Estimates:
         Samples with something observed; the others stay as they are.
     imputed : tuple of Imputed
         Of the samples that are kept.
+    kinds : Kinds
     """
 
     views: Views
     kept: np.ndarray
     imputed: tuple[Imputed, ...]
+    kinds: Kinds
 
     @classmethod
-    def make(cls, views: Views, readout: NeighbourReadout, imputer: Imputer, level: float | None = None) -> Estimates:
+    def make(
+        cls, views: Views, readout: NeighbourReadout, imputer: Imputer, kinds: Kinds, level: float | None = None
+    ) -> Estimates:
         """What an imputer gives for samples in the user's units."""
         check_level(level)
         kept = kept_samples(views, readout.on_empty)
         used = views if kept.all() else views.take(kept)
-        return cls(views, kept, tuple(imputer.impute(used, readout, level)))
+        return cls(views, kept, tuple(imputer.impute(used, readout, level)), kinds)
 
     def get(self, v: int, rows: np.ndarray | None, what: str = "values") -> np.ndarray:
         """Values, 'lower', 'upper' or 'deviation' of a view (n, d); NaN for samples that are not kept."""
@@ -79,7 +81,8 @@ class Estimates:
         imputed = self.imputed[v]
         out = np.full((places.size, imputed.values.shape[1]), np.nan)
         out[places >= 0] = imputed.rows_of(getattr(imputed, what), places[places >= 0])
-        return out
+        # the units of features keep bounds up to rounding only
+        return out if what == "deviation" else np.clip(out, *self.kinds.bounds(v))
 
     def fill(self, X: Any, schema: Schema, what: str = "values") -> Any:
         """X with its missing values imputed, or with an end of their intervals; a category keeps its level."""
@@ -126,18 +129,3 @@ def check_level(level: Any) -> None:
     is_number = isinstance(level, Real) and not isinstance(level, bool)
     if level is not None and not (is_number and 0 < level < 1):
         raise ValueError(f"expected 0 < interval < 1, got {level!r}; pass the share of values it shall hold, as 0.9")
-
-
-def plain_estimate(views: Views, readout: Readout, kinds: Kinds) -> Any:
-    """What a readout expects, within the bounds of the kinds; for models without an imputer."""
-    W = readout.embed(views)
-    embedded = np.isfinite(to_numpy(W)).all(axis=1)
-    expected = readout.in_units(views, readout.expect(W))
-
-    def estimate(v: int, rows: np.ndarray | None) -> Array:
-        values, some = to_numpy(expected(v, rows)), embedded if rows is None else embedded[rows]
-        refuse_nonfinite(values if some.all() else take_rows(values, some), "completed values")
-        low, high = kinds.bounds(v)
-        return np.clip(values, low, high)
-
-    return estimate

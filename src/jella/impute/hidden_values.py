@@ -146,7 +146,8 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
         total = 0.0
         for v, (rows, where, truth) in enumerate(targets):
             if rows.size:
-                values = scaling.invert(W[rows] @ model.bases[v].T, v, None if norms is None else norms[rows])
+                expected = (W[rows] @ model.bases[v].T).astype(np.float64)
+                values = scaling.invert(expected, v, None if norms is None else norms[rows])
                 total += float(np.sum((units.relative(values, v)[where] - truth) ** 2))
         models.append(model)
         errors.append(total)

@@ -51,7 +51,7 @@ def _(bounds: Bounds) -> None:
     for low, high in zip(bounds.low, bounds.high, strict=True):
         d = need_array(low, (None,), "lower bounds", finite=False).shape[0]
         need_array(high, (d,), "upper bounds", finite=False)
-        require(np.all(low <= high), "lower bounds below upper ones")
+        require(np.all((low <= high) & (low < np.inf) & (high > -np.inf)), "lower bounds below upper ones")
 
 
 @check_record.register

@@ -225,7 +225,8 @@ def new_frame(
     """A DataFrame of values, dense or sparse, and names, with a column for each category."""
     import pandas as pd
 
-    make = pd.DataFrame.sparse.from_spmatrix if sparse.issparse(values) else pd.DataFrame
+    make: Any = pd.DataFrame
+    make = make.sparse.from_spmatrix if sparse.issparse(values) else make
     frame = make(values, index=sample_names, columns=feature_names)
     if not categories or feature_names is None:
         return frame
