@@ -169,7 +169,7 @@ def test_scores_are_means_over_twenty_single_starts():
 def test_errors_of_methods_on_raw_data_are_at_unit_samples_too():
     views, labels = small("")
     big = {name: 100.0 * X for name, X in views.items()}
-    cell = Cell("small", "incomplete-view", 0.3, 0, "SparseBDR")
+    cell = Cell("small", "incomplete-view", 0.3, 0, "SparseBDR", (("calibrate", False), ("kinds", "real")))
     assert compute_cell(cell, big, labels)["rmse"] == pytest.approx(compute_cell(cell, views, labels)["rmse"], rel=1e-3)
 
 

@@ -16,7 +16,7 @@ from jella.distributed.scheduler import n_threads
 from jella.distributed.store import opened
 from jella.distributed.views import ChunkedViews, as_is
 from jella.readout.base import Readout
-from jella.readout.completion import complete_views
+from jella.readout.completion import AllBounds, complete_views, within
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Schema, fill_in, read_views
 from jella.views.containers import is_frame
@@ -25,10 +25,13 @@ from jella.views.write import put_back
 
 
 @complete_views.register
-def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema) -> Any:
+def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema, bounds: AllBounds | None = None) -> Any:
     """As in memory, but lazy. DataFrames are returned with all samples and floating columns."""
     source: Source = views.source
-    chunks = _by_readout(readout, source) if readout.in_memory else _with_donors(readout, views, source)
+    if readout.in_memory:
+        chunks = _by_readout(readout, source, bounds)
+    else:
+        chunks = _with_donors(readout, views, source, bounds)
     _, raws = split(X, schema)
     frame = next((raw for raw in raws if raw is not None and is_frame(raw)), None)
     written = []
@@ -42,23 +45,24 @@ def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema) -> Any:
     return put_back(written, X, source.names)
 
 
-def _by_readout(readout: Readout, source: Source) -> tuple[Any, ...]:
+def _by_readout(readout: Readout, source: Source, bounds: AllBounds | None) -> tuple[Any, ...]:
     """Chunks that workers complete with the readout, which is sent to them."""
-    light, call = as_is(readout), dask.delayed(_complete, pure=False)
+    light, call = as_is((readout, bounds)), dask.delayed(_complete, pure=False)
     return tuple(call(light, views, masks, source.schema) for views, masks, _ in source.chunks())
 
 
-def _complete(readout: Readout, X: dict[str, Any], masks: Any, schema: Schema) -> dict[str, Any]:
-    return complete_views(read_views(X, masks, schema), X, readout, schema)
+def _complete(light: tuple[Readout, Any], X: dict[str, Any], masks: Any, schema: Schema) -> dict[str, Any]:
+    readout, bounds = light
+    return complete_views(read_views(X, masks, schema), X, readout, schema, bounds)
 
 
-def _with_donors(readout: Any, views: ChunkedViews, source: Source) -> tuple[Any, ...]:
+def _with_donors(readout: Any, views: ChunkedViews, source: Source, bounds: AllBounds | None) -> tuple[Any, ...]:
     """Chunks completed with residuals of the fit: neighbours are found now, their values are fetched when needed."""
     W = readout.embed(views)
     lacking = views.gather(lacks_something)
     near = sparse.csr_array(sparse.diags_array(lacking.astype(W.dtype)) @ readout.neighbours_of(W))
     near.eliminate_zeros()
-    light, call = as_is(readout.without_samples()), dask.delayed(_complete_near, pure=False)
+    light, call = as_is((readout.without_samples(), bounds)), dask.delayed(_complete_near, pure=False)
     chunks, at_once, lenders, own = [], n_threads(), readout.samples, readout.known.own
     for number, ((X, masks, first), length) in enumerate(zip(source.chunks(), source.lengths, strict=True)):
         lenders = lenders if number % at_once else readout.samples.read_again()
@@ -70,12 +74,12 @@ def _with_donors(readout: Any, views: ChunkedViews, source: Source) -> tuple[Any
 
 
 def _complete_near(
-    readout: NeighbourReadout, X: dict[str, Any], masks: Any, schema: Schema, rows: tuple[Any, ...], lenders: Any
+    light: tuple[NeighbourReadout, Any], X: dict[str, Any], masks: Any, schema: Schema, rows: Any, lenders: Any
 ) -> dict[str, Any]:
-    W, near, own = rows
+    (readout, bounds), (W, near, own) = light, rows
     views = read_views(X, masks, schema)
     expected = readout.expect_near(W, near, opened(lenders), own)
-    return fill_in(X, views, readout.in_units(views, expected), schema)
+    return fill_in(X, views, within(bounds, readout.in_units(views, expected)), schema)
 
 
 def _lazy_frame(parts: tuple[Any, ...], source: Source, v: int) -> Any:

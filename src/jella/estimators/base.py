@@ -34,6 +34,7 @@ from jella.views.align import check_fit
 from jella.views.checks import check_features, check_on_empty, kept_samples
 from jella.views.containers import check_given, is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.fingerprints import fingerprints
+from jella.views.kinds import Kinds
 from jella.views.scaling import Scaling
 
 #: number of components where neither n_components nor n_clusters is given
@@ -55,6 +56,8 @@ class Prepared:
     scaling : Scaling
     prints : uint64 array (m,) or None
         Fingerprints of these samples, if their order comes from fingerprints.
+    kinds : Kinds or None
+        Kinds of their values, if the method looks at them.
     """
 
     views: AnyViews
@@ -63,6 +66,7 @@ class Prepared:
     scaling: Scaling
     scaled: AnyViews
     prints: np.ndarray | None = None
+    kinds: Kinds | None = None
 
     def fit_samples(self, W: Array) -> FitSamples | None:
         """The samples with their embedding (m, r), for the model to recognise them; None if it is in chunks."""

@@ -98,6 +98,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         Parameters
         ----------
         views : Views
+            In the order of the fit.
         like : Scaling, optional
             Its kinds and weights of views are taken, instead of chosen again.
         """
@@ -107,6 +108,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         if like is not None:
             weights = [one.root_weight**2 for one in like.scales]
             trial.set_params(scale=list(like.kinds), view_weights=weights)
+        trial._orders_samples = False  # they are in the order of the fit, which rounding must not change
         prepared = trial._prepare(views)
         problem = trial.declare(Data(prepared.scaled, None, prepared.rows, views.n_samples))
         result = trial._solve(prepared, problem)

@@ -25,7 +25,7 @@ class ErrorEstimate:
     mean_error : float or None
         Of the means of features, on the same values.
     n_samples : int
-        Samples, or parts of samples, that were hidden, counted in each trial.
+        Samples of which values were hidden.
     n_values : int
         Hidden values.
     by_mean : bool
@@ -54,7 +54,7 @@ def gains(evidence: HiddenValues, answers: np.ndarray, others: np.ndarray) -> di
     for v, whole, at in evidence.groups():
         truth = evidence.truth[at]
         gain = (truth - others[at]) ** 2 - (truth - answers[at]) ** 2
-        found[v, whole] = float(gain.mean()), clustered_error(gain, evidence.rows[at])
+        found[v, whole] = float(gain.mean()), clustered_error(gain, evidence.sample[at])
     return found
 
 
@@ -102,7 +102,7 @@ def estimate(
         mean += share * float(squares.mean())
         mean_of_means += share * float(np.mean(evidence.truth[at] ** 2))
         parts.append(share / at.size * (squares - squares.mean()))
-        rows.append(evidence.rows[at])
+        rows.append(evidence.sample[at])
     _, which = np.unique(np.concatenate(rows), return_inverse=True)
     variance = float(np.sum(np.bincount(which, np.concatenate(parts)) ** 2))
     used = [(group, row) for share, (group, _), row in zip(shares, chosen, rows, strict=True) if share > 0]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from jella.impute.imputed import Imputed
 from jella.impute.imputer import Imputer
-from jella.numerics.arrays import Array, take_rows, to_numpy
-from jella.numerics.finite import refuse_nonfinite
-from jella.readout.base import Readout
+from jella.numerics.arrays import Array, to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Schema, View, Views, collect, fill_in
 from jella.views.checks import kept_samples
 from jella.views.containers import is_annotated, is_data_array, is_frame, is_other_frame
+from jella.views.fill import fill_sparse_rows
 from jella.views.frames import new_frame
 from jella.views.intervals import with_layers
 from jella.views.kinds import Kinds
@@ -31,8 +32,10 @@ class Interval(NamedTuple):
         Completed.
     lower, upper : as given
         The ends of the intervals; observed values, and categories, as in `views`.
-    std : arrays or DataFrames, in the container of the views
+    std : arrays, sparse arrays or DataFrames, in the container of the views
         Standard deviation of each imputed value; 0 for observed values.
+
+    The last three are NaN where nothing is known about the errors: in a view of which no value could be hidden.
     """
 
     views: Any
@@ -53,18 +56,23 @@ class Estimates:
         Samples with something observed; the others stay as they are.
     imputed : tuple of Imputed
         Of the samples that are kept.
+    kinds : Kinds
     """
 
     views: Views
     kept: np.ndarray
     imputed: tuple[Imputed, ...]
+    kinds: Kinds
 
     @classmethod
-    def make(cls, views: Views, readout: NeighbourReadout, imputer: Imputer, level: float | None = None) -> Estimates:
+    def make(
+        cls, views: Views, readout: NeighbourReadout, imputer: Imputer, kinds: Kinds, level: float | None = None
+    ) -> Estimates:
         """What an imputer gives for samples in the user's units."""
+        check_level(level)
         kept = kept_samples(views, readout.on_empty)
         used = views if kept.all() else views.take(kept)
-        return cls(views, kept, tuple(imputer.impute(used, readout, level)))
+        return cls(views, kept, tuple(imputer.impute(used, readout, level)), kinds)
 
     def get(self, v: int, rows: np.ndarray | None, what: str = "values") -> np.ndarray:
         """Values, 'lower', 'upper' or 'deviation' of a view (n, d); NaN for samples that are not kept."""
@@ -73,7 +81,8 @@ class Estimates:
         imputed = self.imputed[v]
         out = np.full((places.size, imputed.values.shape[1]), np.nan)
         out[places >= 0] = imputed.rows_of(getattr(imputed, what), places[places >= 0])
-        return out
+        # the units of features keep bounds up to rounding only
+        return out if what == "deviation" else np.clip(out, *self.kinds.bounds(v))
 
     def fill(self, X: Any, schema: Schema, what: str = "values") -> Any:
         """X with its missing values imputed, or with an end of their intervals; a category keeps its level."""
@@ -92,9 +101,16 @@ class Estimates:
         arrays = []
         named = any(map(_is_named, split(X, schema)[1]))
         for v, view in enumerate(self.views):
-            values = np.where(np.broadcast_to(to_numpy(view.mask), _shape(view)), 0.0, self.get(v, None, "deviation"))
+            values = self._deviations_of(v, view)
             arrays.append(new_frame(values, self.views.sample_names, view.feature_names) if named else values)
         return arrays[0] if schema.is_single else collect(arrays, X, schema.names)
+
+    def _deviations_of(self, v: int, view: View) -> Array:
+        shape = view.n_samples, view.n_features
+        if view.is_sparse:
+            lacking = np.flatnonzero(~view.presence())
+            return fill_sparse_rows(sparse.csr_array(shape), lacking, self.get(v, lacking, "deviation"))
+        return np.where(np.broadcast_to(to_numpy(view.mask), shape), 0.0, self.get(v, None, "deviation"))
 
     def interval(self, X: Any, schema: Schema) -> Interval:
         """X completed, with the ends of the intervals and standard deviations."""
@@ -108,20 +124,8 @@ def _is_named(raw: Any) -> bool:
     return is_frame(raw) or is_other_frame(raw) or is_data_array(raw) or is_annotated(raw)
 
 
-def _shape(view: View) -> tuple[int, int]:
-    return view.n_samples, view.n_features
-
-
-def plain_estimate(views: Views, readout: Readout, kinds: Kinds) -> Any:
-    """What a readout expects, within the bounds of the kinds; for models without an imputer."""
-    W = readout.embed(views)
-    embedded = np.isfinite(to_numpy(W)).all(axis=1)
-    expected = readout.in_units(views, readout.expect(W))
-
-    def estimate(v: int, rows: np.ndarray | None) -> Array:
-        values, some = to_numpy(expected(v, rows)), embedded if rows is None else embedded[rows]
-        refuse_nonfinite(values if some.all() else take_rows(values, some), "completed values")
-        low, high = kinds.bounds(v)
-        return np.clip(values, low, high)
-
-    return estimate
+def check_level(level: Any) -> None:
+    """Refuse what is not a share of values that intervals may hold; None means no intervals."""
+    is_number = isinstance(level, Real) and not isinstance(level, bool)
+    if level is not None and not (is_number and 0 < level < 1):
+        raise ValueError(f"expected 0 < interval < 1, got {level!r}; pass the share of values it shall hold, as 0.9")

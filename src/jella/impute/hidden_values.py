@@ -1,4 +1,4 @@
-"""HiddenValues on the predictors: observed values that were hidden from them, and what they predicted."""
+"""Observed values that were hidden from the predictors, and what these predicted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class HiddenValues:
     ----------
     view, feature, trial : int arrays (N,)
     sample : int array (N,)
-        Position of the sample in the fit.
+        Position of the sample in the fit; values of the same sample are not independent.
     whole : bool array (N,)
         Whether the sample lost the whole view.
     share : array (N,)
@@ -63,11 +63,6 @@ class HiddenValues:
 
     def __len__(self) -> int:
         return self.truth.size
-
-    @property
-    def rows(self) -> np.ndarray:
-        """A number for each sample of each trial, (N,): values with the same number are not independent."""
-        return self.sample + self.trial.astype(np.int64) * (int(self.sample.max(initial=0)) + 1)
 
     def where(self, chosen: np.ndarray) -> HiddenValues:
         """The values at some positions."""
@@ -92,7 +87,7 @@ class HiddenValues:
 def gather(
     views: Views, refit: Refit, seed: int, progress: TrialProgress | None = None
 ) -> tuple[HiddenValues | None, tuple[int, ...]]:
-    """HiddenValues from a few trials, and the numbers of the models of the path that are worth keeping.
+    """The hidden values of a few trials, and the numbers of the models of the path that are worth keeping.
 
     None where nothing can be hidden.
 
@@ -114,7 +109,7 @@ def gather(
     while trial < n_trials:
         hidden = draw_for_calibration(views, share, rng, leaning)
         if not any(_targets(views, hidden, full, v)[0].size for v in range(len(views))):
-            return None, ()
+            break
         holed = hidden.apply(views)
         units = replace(full, means=Units.of(holed).means)
         if trial == 0:
@@ -128,7 +123,7 @@ def gather(
         assert isinstance(readout, NeighbourReadout)
         parts.append(_seen(views, holed, hidden, Predictors(readout, predictor, units), trial))
         trial += 1
-    return HiddenValues.joined(parts), numbers
+    return (HiddenValues.joined(parts) if parts else None), numbers
 
 
 def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
@@ -148,15 +143,14 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
         total = 0.0
         for v, (rows, where, truth) in enumerate(targets):
             if rows.size:
-                values = scaling.invert(W[rows] @ model.bases[v].T, v, None if norms is None else norms[rows])
+                expected = (W[rows] @ model.bases[v].T).astype(np.float64)
+                values = scaling.invert(expected, v, None if norms is None else norms[rows])
                 total += float(np.sum((units.relative(values, v)[where] - truth) ** 2))
         models.append(model)
         errors.append(total)
         best = int(np.argmin(errors))
         if len(errors) - 1 - best >= PATIENCE or not total < np.inf:
             break
-    if not models:
-        return PathPredictor(scaling, ()), ()
     best = int(np.argmin(errors))
     numbers = tuple(range(max(best - BEFORE, 0), min(best + AFTER + 1, len(models))))
     kept: list[OnPath] = [models[number] for number in numbers]

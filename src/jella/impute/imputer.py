@@ -19,9 +19,12 @@ from jella.impute.signs import Typical
 from jella.impute.spread import Spread
 from jella.impute.units import Units
 from jella.numerics.arrays import row_blocks, to_numpy
+from jella.numerics.finite import refuse_nonfinite
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import View, Views
 
+#: parts of the samples, of which each is answered by what the others teach
+N_FOLDS = 5
 #: hidden values per view that are kept for pictures
 MOST_EXAMPLES = 600
 #: from the position of a view to the lowest and highest possible values of its features
@@ -48,7 +51,7 @@ class Imputer:
     seconds : float
         What the calibration took.
     readout : NeighbourReadout or None
-        The low-rank model, if it is not that of the clusters: they may need another rank.
+        The low-rank model in NumPy, if that of the clusters is another: they may need another rank.
     """
 
     path: PathPredictor
@@ -156,7 +159,9 @@ class Imputer:
         at, values = imputed.places[rows], self.recipe.answer(predictions, v, whole)
         mean, spread = self.units.means[v], self.units.spreads[v]
         low, high = (bound[v] for bound in (self.recipe.bounds.low, self.recipe.bounds.high))
-        imputed.values[at] = np.where(self.units.varies[v], mean + spread * values, mean)
+        scale = np.where(self.units.varies[v], spread, 0.0)  # a constant feature stays constant
+        imputed.values[at] = mean + scale * values
+        refuse_nonfinite(imputed.values[at], "completed values")
         if level is None:
             return
         for kind in (False, True):
@@ -166,9 +171,10 @@ class Imputer:
                 lower, upper = (np.clip(end, low, high) for end in (lower, upper))
                 # a value within its bounds may still lie outside the errors of its stratum
                 ends = np.minimum(lower, values[chosen]), np.maximum(upper, values[chosen])
-                scale = np.where(self.units.varies[v], spread, 0.0)
                 imputed.lower[at[chosen]], imputed.upper[at[chosen]] = (mean + scale * end for end in ends)
                 imputed.deviation[at[chosen]] = scale * deviation
+            elif chosen.any() and not self.units.varies[v].any():
+                imputed.lower[at[chosen]], imputed.upper[at[chosen]], imputed.deviation[at[chosen]] = mean, mean, 0.0
 
 
 def _examples(evidence: HiddenValues, answers: np.ndarray, v: int, seed: int) -> np.ndarray:
@@ -189,13 +195,14 @@ def _inside(evidence: HiddenValues, groups: Sequence[Group]) -> np.ndarray:
 def cross_fitted(
     evidence: HiddenValues, widths: Sequence[int], bounds: Bounds, by_feature: Sequence[Group] = ()
 ) -> np.ndarray:
-    """The answer to each hidden value by a recipe from the other trials, (N,)."""
+    """The answer to each hidden value by a recipe that has not seen its sample, in any trial, (N,)."""
     answers = np.empty(len(evidence))
-    trials = np.unique(evidence.trial)
-    for trial in trials:
-        own = evidence.trial == trial
-        others = evidence.where(~own) if trials.size > 1 else evidence
-        answers[own] = Recipe.learn(others, widths, bounds, by_feature).answers(evidence.where(own))
+    fold = evidence.sample % N_FOLDS
+    for number in range(N_FOLDS):
+        own = fold == number
+        if own.any():
+            others = evidence.where(~own) if not own.all() else evidence
+            answers[own] = Recipe.learn(others, widths, bounds, by_feature).answers(evidence.where(own))
     return answers
 
 

@@ -32,13 +32,13 @@ def leanings(views: Views) -> list[np.ndarray | None]:
     """
     if views.is_rowwise:
         return [None] * len(views)
-    found = list(islice(path(PathStart.of(path_scaling(views), views)), NUMBER + 1))
+    model, W = next(islice(path(PathStart.of(path_scaling(views), views)), NUMBER, None))
     out: list[np.ndarray | None] = []
     for v, view in enumerate(views):
         if view.is_rowwise:
             out.append(None)
             continue
-        expected = np.zeros(view.X.shape) if not found else found[-1][1] @ found[-1][0].bases[v].T
+        expected = W @ model.bases[v].T
         out.append(np.clip(_rates(view) + _sizes(view, expected), -MOST, MOST))
     return out
 

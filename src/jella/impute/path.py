@@ -99,7 +99,8 @@ class PathStart:
         scaled = path_views(scaling, views)
         Q, s, V = truncated_svd(scaled, min(MOST_COMPONENTS, scaled.n_samples, scaled.n_features))
         largest = float(np.delete(s, np.abs(V[-1]).argmax()).max(initial=0.0))
-        return cls(scaled, Q, s, V, largest if largest > s[0] * np.finfo(s.dtype).eps else 0.0)
+        # where nothing varies, ridges of any weight shrink all to zero
+        return cls(scaled, Q, s, V, largest if largest > s[0] * np.finfo(s.dtype).eps else 1.0)
 
     def solved(
         self, weight: float, W: np.ndarray, U: np.ndarray, n_sweeps: int, tol: float
@@ -123,11 +124,11 @@ class PathStart:
 
 
 def path(start: PathStart) -> Iterator[tuple[OnPath, np.ndarray]]:
-    """The models of falling weights, each with the embedding (n, r) of the samples; none if nothing varies."""
+    """The models of falling weights, each with the embedding (n, r) of the samples."""
     W, U = start.Q[:, :0], start.V[:, :0]
-    for number in range(MOST_WEIGHTS if start.largest > 0 else 0):
+    for number in range(MOST_WEIGHTS):
         weight = FIRST * FACTOR**number * start.largest
-        at, wanted = W.shape[1], int((start.s > INSIDE * weight).sum())
+        at, wanted = W.shape[1], max(int((start.s > INSIDE * weight).sum()), 1)
         if wanted > at:
             strength = np.sqrt(np.maximum(start.s[at:wanted] - weight, FAINT * weight))
             W = np.hstack([W, _beside(start.Q[:, at:wanted], W) * strength])
@@ -140,7 +141,7 @@ def path(start: PathStart) -> Iterator[tuple[OnPath, np.ndarray]]:
 def few_components(start: PathStart) -> list[OnPath]:
     """Models of a few components that are shrunk little: better than the path where strong components say it all."""
     models = []
-    for count in FEW if start.largest > 0 else ():
+    for count in FEW:
         rank = min(count + 1, start.s.size)  # and one for the constant
         root = np.sqrt(start.s[:rank])
         weight = FEW_WEIGHT * start.largest
@@ -174,8 +175,6 @@ class PathPredictor:
     def learn(cls, views: Views, numbers: Sequence[int]) -> PathPredictor:
         """The models with these numbers on the path of views in the user's units."""
         scaling = path_scaling(views)
-        if not numbers:
-            return cls(scaling, ())
         start = PathStart.of(scaling, views)
         found = [model for model, _ in islice(path(start), max(numbers) + 1)]
         return cls(scaling, (*(found[number] for number in numbers), *few_components(start)))

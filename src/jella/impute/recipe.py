@@ -172,7 +172,7 @@ def _weights(evidence: HiddenValues, at: np.ndarray, prior: np.ndarray) -> np.nd
     size = np.trace(gram) / len(gram)
     if not size > 0:
         return prior
-    pull = PRIOR_ROWS / np.unique(evidence.rows[at]).size * size
+    pull = PRIOR_ROWS / np.unique(evidence.sample[at]).size * size
     root = np.linalg.cholesky(gram + (pull + 1e-12 * size) * np.eye(len(gram)))
     return nnls(root.T, np.linalg.solve(root, cross + pull * prior))[0]
 
@@ -180,7 +180,7 @@ def _weights(evidence: HiddenValues, at: np.ndarray, prior: np.ndarray) -> np.nd
 def _centred(evidence: HiddenValues, at: np.ndarray, correction: Correction) -> Correction:
     """The correction with one shift for all features, if the mean error of the values is not chance."""
     error = evidence.truth[at] - correction.apply(evidence.predictions[:, at], evidence.feature[at])
-    _, which, sizes = np.unique(evidence.rows[at], return_inverse=True, return_counts=True)
+    _, which, sizes = np.unique(evidence.sample[at], return_inverse=True, return_counts=True)
     mean = error.mean()  # errors of the same sample go together
     variance = float(np.sum((np.bincount(which, error) - sizes * mean) ** 2)) / error.size**2
     if sizes.size < 2 or mean**2 <= SURE * variance:

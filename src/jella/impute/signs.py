@@ -45,7 +45,7 @@ class Typical:
             feature = hidden.feature[at]
             count = np.maximum(np.bincount(feature, minlength=widths[v]), 1)
             means[v] = np.bincount(feature, answers[at], minlength=widths[v]) / count
-            errors[v] = clustered_error(answers[at] - means[v][feature], hidden.rows[at])
+            errors[v] = clustered_error(answers[at] - means[v][feature], hidden.sample[at])
         return cls(tuple(means), tuple(errors))
 
 

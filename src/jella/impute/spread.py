@@ -54,7 +54,7 @@ class Strata:
     @classmethod
     def learn(cls, evidence: HiddenValues, at: np.ndarray, answers: np.ndarray, bounds: Bounds, v: int) -> Strata:
         """The strata of the hidden values at some positions, which all belong to one view and kind of hole."""
-        feature, error, rows = evidence.feature[at], evidence.truth[at] - answers[at], evidence.rows[at]
+        feature, error, rows = evidence.feature[at], evidence.truth[at] - answers[at], evidence.sample[at]
         group, d = feature_groups(bounds, v), bounds.low[v].size
         spread, without = _spreads(feature, error, group, d)
         share_edges, size_edges = (np.quantile(x, [1 / 3, 2 / 3]) for x in (evidence.share[at], answers[at]))

@@ -8,6 +8,7 @@ import numpy as np
 
 from jella.numerics.arrays import to_numpy
 from jella.views import View, Views
+from jella.views.scaling import feature_sums
 
 #: a feature that varies by less than this share of its mean, times the precision of its type, is constant
 CONSTANT = 10.0
@@ -49,21 +50,25 @@ class Units:
 def _moments(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean, spread and whether it varies, of each feature."""
     count = np.maximum(to_numpy(view.count_by_feature()), 1).astype(np.float64)
+    mean = feature_sums(view) / count
     if view.is_sparse:
-        total = np.asarray(view.X.sum(axis=0), dtype=np.float64).ravel()
-        mean = total / count
-        stored = np.bincount(view.X.indices, minlength=view.n_features)
-        centred = (view.X.data - mean[view.X.indices]) ** 2
-        squares = np.bincount(view.X.indices, centred, minlength=view.n_features) + (count - stored) * mean**2
+        d, feature = view.n_features, view.X.indices
+        distance, absent = np.abs(view.X.data - mean[feature]), count - np.bincount(feature, minlength=d)
+        largest = np.where(absent > 0, np.abs(mean), 0.0)
+        np.maximum.at(largest, feature, distance)
+        unit = _unit(largest)
+        squares = np.bincount(feature, (distance / unit[feature]) ** 2, minlength=d) + absent * (mean / unit) ** 2
     else:
-        X, mask = to_numpy(view.X).astype(np.float64, copy=False), to_numpy(view.mask)
-        mean = X.sum(axis=0) / count
-        centred = X - mean
-        centred *= mask
-        mean = mean + centred.sum(axis=0) / count  # without most of the rounding
-        np.subtract(X, mean, out=centred)
-        centred *= mask
+        mean = mean + feature_sums(view, mean) / count  # without most of the rounding
+        centred = to_numpy(view.map(lambda X: X - mean).X)
+        unit = _unit(np.abs(centred).max(axis=0, initial=0.0))
+        centred /= unit
         squares = np.einsum("ij,ij->j", centred, centred)
-    spread = np.sqrt(np.maximum(squares, 0.0) / count)
+    spread = unit * np.sqrt(squares / count)
     varies = spread > CONSTANT * view.eps() * np.abs(mean)
     return mean, np.where(varies, spread, 1.0), varies
+
+
+def _unit(largest: np.ndarray) -> np.ndarray:
+    """What distances are divided by, so that no unit of the user overflows or underflows."""
+    return np.where(largest > 0, largest, 1.0)

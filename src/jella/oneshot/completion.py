@@ -8,7 +8,7 @@ from typing import Any
 
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.impute.errors import ErrorEstimate
-from jella.impute.estimates import Estimates, Interval
+from jella.impute.estimates import Estimates, Interval, check_level
 from jella.impute.quality import Quality
 from jella.model_selection.against_mean import errors_against_mean
 from jella.numerics.words import counted, number, percent, shortened
@@ -170,6 +170,7 @@ def complete(
             "estimate_error=False"
         )
     check_settings(settings)
+    check_level(interval)
     views = aligned_views(views, observed, ids, samples, zero_rows)
     model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
     done = _answer(model, views, observed, interval)

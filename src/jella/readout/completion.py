@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from jella.numerics.arrays import Array, take_rows, to_numpy
+from jella.numerics.arrays import Array, like, namespace, take_rows, to_numpy
 from jella.numerics.finite import refuse_nonfinite
-from jella.readout.base import Readout
+from jella.readout.base import Expected, Readout
 from jella.views import Schema, fill_in
+
+#: lowest and highest value of each feature, (d,) each, per view
+AllBounds: TypeAlias = Sequence[tuple[np.ndarray, np.ndarray]]
 
 
 @singledispatch
-def complete_views(views: Any, X: Any, readout: Readout, schema: Schema) -> Any:
+def complete_views(views: Any, X: Any, readout: Readout, schema: Schema, bounds: AllBounds | None = None) -> Any:
     """X with its missing values imputed, in the same container and in the user's units.
 
     Parameters
     ----------
     views : Views
         What was read from X, in memory; other kinds of views register their own function.
+    bounds : AllBounds, optional
+        Of the values.
     """
     W = readout.embed(views)
     embedded = np.isfinite(to_numpy(W)).all(axis=1)  # samples without any value have none
@@ -32,4 +38,17 @@ def complete_views(views: Any, X: Any, readout: Readout, schema: Schema) -> Any:
         refuse_nonfinite(values if some.all() else take_rows(values, some), "completed values")
         return values
 
-    return fill_in(X, views, finite, schema)
+    return fill_in(X, views, within(bounds, finite), schema)
+
+
+def within(bounds: AllBounds | None, estimate: Expected) -> Expected:
+    """Estimates that are cut at the bounds of their features."""
+
+    def cut(v: int, rows: np.ndarray | None) -> Array:
+        values = estimate(v, rows)
+        if bounds is None:
+            return values
+        low, high = (like(bound, values) for bound in bounds[v])
+        return namespace(values).clip(values, low, high)
+
+    return cut

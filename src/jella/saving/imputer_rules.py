@@ -51,7 +51,7 @@ def _(bounds: Bounds) -> None:
     for low, high in zip(bounds.low, bounds.high, strict=True):
         d = need_array(low, (None,), "lower bounds", finite=False).shape[0]
         need_array(high, (d,), "upper bounds", finite=False)
-        require(np.all(low <= high), "lower bounds below upper ones")
+        require(np.all((low <= high) & (low < np.inf) & (high > -np.inf)), "lower bounds below upper ones")
 
 
 @check_record.register
@@ -111,6 +111,8 @@ def check_imputer(imputer: Imputer, widths: list[int]) -> None:
     pairs += zip(imputer.spread.groups, (one.spread for one in imputer.spread.strata), strict=True)
     for (v, _), values in pairs:
         require(v in views and values.size == widths[v], "groups of the views")
+    if imputer.readout is not None:
+        require([U.shape[0] for U in imputer.readout.bases] == widths, f"a low-rank model of {widths} features")
     for model in imputer.path.models:
         require([U.shape[0] for U in model.bases] == [*widths, 1], f"a path of {widths} features and a constant")
     check_widths(imputer.path.scaling, widths)

@@ -72,7 +72,7 @@ def _of_dense(view: View) -> tuple[np.ndarray, ...]:
     low, high, total, odd = np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros(d, dtype=bool)
     xp = namespace(X)
     for rows in cache_blocks(X):
-        values, known = X[rows], mask if mask.shape[0] == 1 else mask[rows]
+        values, known = X[rows, :], mask if mask.shape[0] == 1 else mask[rows, :]
         low = np.minimum(low, to_numpy(xp.min(xp.where(known, values, xp.inf), axis=0)))
         high = np.maximum(high, to_numpy(xp.max(xp.where(known, values, -xp.inf), axis=0)))
         total += to_numpy(xp.sum(values, axis=0, dtype=xp.float64))  # zero where nothing was observed

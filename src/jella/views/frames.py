@@ -220,12 +220,14 @@ def numpy_dtype(dtype: Any) -> Any:
 
 
 def new_frame(
-    values: np.ndarray, sample_names: Any, feature_names: tuple[str, ...] | None, categories: Sequence[Category] = ()
+    values: Any, sample_names: Any, feature_names: tuple[str, ...] | None, categories: Sequence[Category] = ()
 ) -> Any:
-    """A DataFrame of values and names, with a column for each category."""
+    """A DataFrame of values, dense or sparse, and names, with a column for each category."""
     import pandas as pd
 
-    frame = pd.DataFrame(values, index=sample_names, columns=feature_names)
+    make: Any = pd.DataFrame
+    make = make.sparse.from_spmatrix if sparse.issparse(values) else make
+    frame = make(values, index=sample_names, columns=feature_names)
     if not categories or feature_names is None:
         return frame
     starts, _ = cell_places(len(feature_names), categories)

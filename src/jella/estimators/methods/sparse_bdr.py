@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,15 +15,16 @@ from jella.estimators.base import DEFAULT_RANK, Prepared
 from jella.estimators.framework import BaseClusterer
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
-from jella.impute.estimates import Estimates, plain_estimate
+from jella.impute.estimates import Estimates, check_level
 from jella.impute.imputer import Imputer
 from jella.numerics.finite import overflow_refused
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
+from jella.readout.completion import complete_views
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
-from jella.views import AnyViews, Views, fill_in
+from jella.views import AnyViews, Views
 from jella.views.kinds import Kinds
 from jella.views.scaling import Scaling
 
@@ -226,8 +228,7 @@ class SparseBDR(BaseClusterer):
         (True, True)
         """
         views = self.read(X, observed)
-        if interval is not None:
-            check_scalar(interval, "interval", Real, min_val=0, max_val=1, include_boundaries="neither")
+        check_level(interval)
         with overflow_refused("completed values"):
             imputer = self.learn_completion()
             if imputer is not None and isinstance(views, Views):
@@ -238,9 +239,8 @@ class SparseBDR(BaseClusterer):
                     "expected a model that can hide values of its samples for intervals, got one without calibration; "
                     "fit it on samples in memory, with calibrate=True"
                 )
-            if not isinstance(views, Views):
-                return super().complete(X, observed=observed)
-            return fill_in(X, views, plain_estimate(views, self._answers(), self.kinds_), self.schema_)
+            bounds = [self.kinds_.bounds(v) for v in range(len(self.schema_.names))]
+            return complete_views(views, X, self._answers(), self.schema_, bounds)
 
     def estimates(self, views: Views, interval: float | None = None) -> Estimates:
         """The imputed values of samples that were read; for a model with an imputer."""
@@ -248,7 +248,8 @@ class SparseBDR(BaseClusterer):
         assert imputer is not None
         own = readout if imputer.readout is None else replace(imputer.readout, on_empty=self.on_empty)
         assert isinstance(own, NeighbourReadout)
-        return Estimates.make(views, own, imputer, interval)
+        with overflow_refused("completed values"):
+            return Estimates.make(views, own, imputer, self.kinds_, interval)
 
     def learn_completion(self, progress: Any = None) -> Imputer | None:
         """Learn from hidden values how to weigh and correct predictions, if that was not done before.
@@ -270,22 +271,29 @@ class SparseBDR(BaseClusterer):
             return None
         if "imputer_" not in vars(self):
             stopped = self.result_.stop_reason == "interrupted"
-            self.imputer_ = None if stopped else self._learned(readout.scaling.undo(readout.samples), progress)
+            with overflow_refused("completed values"):
+                self.imputer_ = None if stopped else self._learned(readout.scaling.undo(readout.samples), progress)
         return self.imputer_
 
     def _learned(self, samples: Views, progress: Any) -> Imputer | None:
         """The imputer of the samples of the fit; it does not depend on the number of clusters."""
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
+        readout = self.readout_
         same = self.n_clusters in (None, SparseBDR(n_components=self.n_components).n_blocks)
-        own = None if same else self._refit(samples)
-        refit = partial(self._refit, like=(self.readout_ if own is None else own).scaling)
+        own = None if same and isinstance(readout.bases[0], np.ndarray) else self._refit(samples)
+        refit = partial(self._refit, like=(readout if own is None else own).scaling)
         imputer = Imputer.learn(samples, refit, self.kinds_.bounds, seed, progress)
         return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
+
+    def _prepare(self, views: AnyViews) -> Prepared:
+        prepared = super()._prepare(views)
+        return replace(prepared, kinds=Kinds.learn(prepared.used, self.kinds))
 
     def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
         if "imputer_" in vars(self):
             del self.imputer_  # it belongs to the last fit
-        self.kinds_ = Kinds.learn(prepared.used, self.kinds)
+        assert prepared.kinds is not None
+        self.kinds_ = prepared.kinds
         super()._set_fitted(X, problem, result, prepared)
 
     @property
