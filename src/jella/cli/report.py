@@ -88,7 +88,7 @@ def _estimate(
     if options.to:
         raise ValueError("expected --to for a folder of `jella cluster`, got one of `jella complete`; leave --to out")
     device, dataset = chosen_device(given), read_data(given)
-    model = make_model(given)
+    given.interval, model = None, make_model(given)
     if done["summary"].get("calibrated") is False and "calibrate" in model.get_params():
         model.set_params(calibrate=False)  # the error of the values that were written
     model = fit(model, dataset.views, device)

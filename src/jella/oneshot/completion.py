@@ -16,6 +16,9 @@ from jella.oneshot.completed import Completed
 from jella.oneshot.words import SIDES, completion_rows, verdict
 from jella.views import is_chunked
 
+#: longer texts on the kinds of a view are shortened in a repr
+KIND_WIDTH = 40
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Completion:
@@ -77,7 +80,7 @@ class Completion:
         errors = {name: [None if one is None else one[name] for one in by_view] for name in self.n_filled}
         overall = (self.error, self.standard_error, self.mean_error)
         rows, last = completion_rows(self.n_filled, self._n_entries, self.kinds, errors, overall)
-        rows = [(*(shortened(cell, NAME_WIDTH) for cell in row[:2]), *row[2:]) for row in rows]
+        rows = [(shortened(row[0], NAME_WIDTH), shortened(row[1], KIND_WIDTH), *row[2:]) for row in rows]
         return "\n".join(
             [
                 f"Completion of {counted(n, 'sample')}{left_out}: "

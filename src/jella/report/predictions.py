@@ -60,6 +60,11 @@ class Prediction:
     by_mean: bool = False
 
     @property
+    def is_better(self) -> bool:
+        """Whether the error is smaller than that of the mean by more than its own uncertainty, where that is known."""
+        return self.error + (self.standard_error or 0.0) < self.mean_error
+
+    @property
     def gain(self) -> float:
         """Share of the squared error of the mean that the model avoids; 1 is perfect, 0 is no better than the mean."""
         return 1.0 - (self.error / self.mean_error) ** 2 if self.mean_error > 0 else float("nan")

@@ -95,7 +95,7 @@ def _completion(data: Findings) -> str:
     found = data.predictions
     if isinstance(found, Absent):
         return ""
-    better = [p for p in found.by_view if p.error < p.mean_error]
+    better = [p for p in found.by_view if p.is_better]
     if not better:
         return "Values that were hidden on purpose are predicted no better than by the mean of their feature."
     gains = [f"{p.view} {percent(1.0 - p.error / p.mean_error)}" for p in better]
