@@ -21,6 +21,7 @@ from jella.report.association import cramers_v
 from jella.report.colouring import of_column
 from jella.report.markers import differences
 from jella.report.page import render
+from jella.report.predictions import true_range
 from jella.report.subject import Absent
 from jella.views import read_views
 
@@ -93,7 +94,7 @@ def test_nothing_is_modified_and_the_numbers_are_the_same_again():
     assert model.get_params() == before[2]
     assert one.summary == other.summary
     np.testing.assert_array_equal(one.stability.with_labels, other.stability.with_labels)
-    np.testing.assert_array_equal(one.predictions[0].true, other.predictions[0].true)
+    np.testing.assert_array_equal(one.predictions.by_view[0].true, other.predictions.by_view[0].true)
 
 
 def test_what_is_missing():
@@ -154,29 +155,68 @@ def test_sparse_views_give_the_same_markers_and_are_never_dense_as_a_whole(rng, 
     dense = differences(read_views(X)[0], labels, np.arange(3))
     np.testing.assert_allclose(differences(read_views(sparse.csr_array(X))[0], labels, np.arange(3)), dense)
     views = {"words": sparse.csr_array(X), "other": other}
-    model = jella.SparseBDR(3, random_state=0).fit(views)
+    model = jella.SparseBDR(3, calibrate=False, random_state=0).fit(views)
     to_dense, shapes = sparse.csr_array.toarray, []
     monkeypatch.setattr(sparse.csr_array, "toarray", lambda self: shapes.append(self.shape) or to_dense(self))
     data = ReportData.of(model, views)
     assert (60, 50) not in shapes
-    assert {p.view for p in data.predictions} == {"words", "other"}
-    assert data.predictions[0].unit == "root mean squares of the view"
+    assert {p.view for p in data.predictions.by_view} == {"words", "other"}
+    assert data.predictions.by_view[0].unit == "root mean squares of the view"
 
 
 def test_errors_on_hidden_values_are_those_of_held_out():
     digits = jella.datasets.load_digits_views()
     full = {name: pd.DataFrame(view[:150]) for name, view in digits.data.items()}
     views = jella.datasets.make_incomplete(full, 0.3, random_state=0)
-    model = jella.SparseBDR(10, random_state=3).fit(views)
+    model = jella.SparseBDR(10, calibrate=False, random_state=3).fit(views)
     data = ReportData.of(model, views)
     ours, means = errors_against_mean(model, views)
-    for found in data.predictions:
+    for found in data.predictions.by_view:
         assert found.error == pytest.approx(ours[1][found.view])
         assert found.mean_error == pytest.approx(means[1][found.view])
         assert found.gain == pytest.approx(1 - (found.error / found.mean_error) ** 2)
         assert found.n_hidden >= found.true.size == found.predicted.size
         assert np.corrcoef(found.true, found.predicted)[0, 1] > 0.5
     assert isinstance(ReportData.of(model, views, held_out=False).predictions, Absent)
+    assert "second model" in data.predictions.measured
+
+
+def test_errors_of_a_calibrated_model_are_those_that_it_has_learned(rng, monkeypatch):
+    views = {f"view{v}": view for v, view in enumerate(holed("incomplete-view", n=60))} | {
+        "noise": rng.normal(size=(60, 5))
+    }
+    views["noise"][rng.random((60, 5)) < 0.2] = np.nan
+    model = jella.SparseBDR(3, random_state=0).fit(views)
+    model.learn_completion()
+    monkeypatch.setattr("jella.report.predictions.refit", None)  # no second fit
+    data = ReportData.of(model, views, held_out=False)
+    for found, known, (true, answer) in zip(
+        data.predictions.by_view, model.imputer_.by_view, model.imputer_.examples, strict=True
+    ):
+        assert (found.error, found.mean_error) == (known.error, known.mean_error)
+        assert found.standard_error == known.standard_error > 0
+        assert found.n_hidden == known.n_values
+        np.testing.assert_array_equal(found.true, true)
+        np.testing.assert_array_equal(found.predicted, answer)
+    assert [p.by_mean for p in data.predictions.by_view] == [False, False, False, True]
+    says = "othing predicts view 'noise' better than the mean of each feature"
+    assert any(w.section == "completion" and says in w.words for w in data.warnings)
+    assert not any("Do not rely" in w.words for w in data.warnings)
+    page = render(data)
+    assert f"hidden {model.imputer_.n_trials} times" in page
+    for text in ("standard error", "0%, means", "amount", "real", "N" + says.replace("'", "&#x27;")):
+        assert text in page
+
+
+def test_the_band_holds_nine_tenths_of_the_true_values(rng):
+    predicted = rng.normal(size=500)
+    true = predicted + rng.normal(size=500)
+    sizes, low, high = true_range(true, predicted)
+    assert np.all(np.diff(sizes) > 0)
+    inside = (true > np.interp(predicted, sizes, low)) & (true < np.interp(predicted, sizes, high))
+    assert 0.8 < inside.mean() < 0.97
+    assert true_range(true[:50], predicted[:50]) is None
+    assert true_range(true, np.zeros(500)) is None
 
 
 def test_clusters_that_follow_what_is_missing_are_warned_of():
@@ -303,7 +343,7 @@ def test_one_view_is_enough(as_frame):
     X = pd.DataFrame(X) if as_frame else X
     data = ReportData.of(jella.SparseBDR(3, random_state=0).fit(X), X)
     assert data.summary[0] == "40 samples described by one table: view (9 features)."
-    assert len(data.predictions) == 1
+    assert len(data.predictions.by_view) == 1
     render(data)
 
 
@@ -324,7 +364,7 @@ def test_values_that_are_not_observed_do_not_matter():
     masked = ReportData.of(model, garbage, observed=masks)
     assert plain.summary == masked.summary
     assert plain.markers == masked.markers
-    assert plain.predictions[0].error == pytest.approx(masked.predictions[0].error)
+    assert plain.predictions.by_view[0].error == pytest.approx(masked.predictions.by_view[0].error)
 
 
 def test_the_affinity_is_ordered_by_cluster_and_its_mean_stays():

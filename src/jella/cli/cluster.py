@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from jella.cli.completion import error_line, note_lines
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method, clusters_argument
 from jella.cli.flow import Later, fit_arguments, run_fit
@@ -37,10 +38,11 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
 def _write(fitted: Fitted) -> Record:
     sizes = fitted.write_labels_and_embedding()
+    found: Record = {"clusters": int(sizes.size), "sizes": sizes.tolist()}
     if hasattr(fitted.model, "complete"):
-        fitted.write_completed()
+        found["completion"] = fitted.write_completed()
     fitted.write_model()
-    return {"clusters": int(sizes.size), "sizes": sizes.tolist()} | fitted.agreement()
+    return found | fitted.agreement()
 
 
 def _add_report(fitted: Fitted) -> Record | None:
@@ -60,4 +62,7 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
         lines.append(
             f"agreement with the known classes: NMI {record['nmi']:.3f}, adjusted Rand index {record['ari']:.3f}"
         )
-    return lines
+    completion = record.get("completion", {})
+    if completion.get("error") is not None:
+        lines.append(f"completed values: {error_line(completion)}")
+    return lines + note_lines(completion)

@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from jella.cli.completion import note_lines
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method
 from jella.cli.flow import Later, fit_arguments, run_fit
-from jella.numerics.words import aligned, number, percent
+from jella.numerics.words import aligned
 
 HELP = "impute the missing values, with an estimate of the error"
 
@@ -22,7 +23,11 @@ HELP = "impute the missing values, with an estimate of the error"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options: what to read, where to write."""
     fit_arguments(parser)
-    parser.add_argument("--no-error", action="store_true", help="no estimate of the error, which needs a second fit")
+    parser.add_argument(
+        "--no-error",
+        action="store_true",
+        help="no second fit to estimate the error; a calibrated completion has the estimate anyway",
+    )
 
 
 def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
@@ -35,24 +40,18 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
 
 def _write(fitted: Fitted) -> Record:
-    return {"filled": fitted.write_completed()}
+    return fitted.write_completed()
 
 
 LATER = Later("error", lambda fitted: fitted.errors() or None)
 
 
 def _describe(fitted: Fitted, record: Record) -> list[str]:
-    rows: list[tuple[str, ...]] = [("view", "filled", "share", "error", "of the mean")]
-    for name, filled in record["filled"].items():
-        errors = [record.get(kind, {}).get(name) for kind in ("error_by_view", "mean_error_by_view")]
-        rows.append((name, f"{filled:,}", percent(filled, fitted.n_entries[name]), *map(number, errors)))
-    lines = aligned(rows, "<>>>>")
-    return [*lines, error_line(record)] if "error" in record else lines
+    from jella.oneshot.words import SIDES, completion_rows, verdict
 
-
-def error_line(record: Record) -> str:
-    """A line on the estimated error."""
-    return (
-        f"error on hidden values, in standard deviations of a feature: {record['error']:.3f}; "
-        f"of the mean: {record['mean_error']:.3f}"
-    )
+    kinds = ("error", "standard_error", "mean_error")
+    by_view = {name: [record.get(f"{kind}_by_view", {}).get(name) for kind in kinds] for name in record["filled"]}
+    overall = [record.get(kind) for kind in kinds]
+    rows, last = completion_rows(record["filled"], fitted.n_entries, record.get("kinds", {}), by_view, overall)
+    said = [verdict(record["error"], record["mean_error"])] if "error" in record else []
+    return [*aligned([*rows, *last], SIDES), *said, *note_lines(record)]

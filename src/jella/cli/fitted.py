@@ -31,6 +31,8 @@ class Fitted(ABC):
         What run.json says about the device or the cluster.
     left_out : list of str
         Results that are not written, and why.
+    cut : bool
+        Whether Ctrl-C ended the calibration early.
     """
 
     options: argparse.Namespace
@@ -39,6 +41,7 @@ class Fitted(ABC):
     name: str
     where: Record
     left_out: list[str] = field(default_factory=list, init=False)
+    cut: bool = field(default=False, init=False)
 
     @property
     @abstractmethod
@@ -48,22 +51,27 @@ class Fitted(ABC):
     @property
     @abstractmethod
     def n_entries(self) -> dict[str, int]:
-        """Number of entries of each view, over all samples."""
+        """Number of cells of each view, over all samples; a category has one cell per sample."""
 
     @property
-    def is_interrupted(self) -> bool:
+    def fit_is_interrupted(self) -> bool:
         """Whether Ctrl-C ended the fit early."""
         from jella.model_selection.against_mean import interrupted
 
         return interrupted(self.model)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the fit or the calibration early."""
+        return self.cut or self.fit_is_interrupted
 
     @abstractmethod
     def write_labels_and_embedding(self) -> np.ndarray:
         """Write labels and embedding; returns the sizes of the clusters."""
 
     @abstractmethod
-    def write_completed(self) -> dict[str, int]:
-        """Write the completed views; returns the number of missing values of each."""
+    def write_completed(self) -> Record:
+        """Write the completed views; returns the number of filled cells of each, and what is known of the values."""
 
     @abstractmethod
     def write_model(self) -> None:

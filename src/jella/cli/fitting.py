@@ -8,6 +8,7 @@ import warnings
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from jella.cli.completion import completion_settings
 from jella.cli.numbers import whole
 from jella.cli.signals import in_fit
 from jella.cli.words import tell
@@ -68,6 +69,7 @@ def make_model(options: argparse.Namespace) -> Any:
             close = f"write {name}=VALUE" if name in known else closest_name(name, known)
             raise ValueError(f"expected --set NAME=VALUE with a parameter of {method.name}, got {text!r}; {close}")
         given[name] = _value(value)
+    given = completion_settings(options, method, known) | given
     if not options.quiet and "callback" in known:
         given["callback"] = SweepLine()
     return method.kind(**given)

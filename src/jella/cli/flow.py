@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from jella.cli.completion import completion_arguments
 from jella.cli.data import data_arguments
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import method_arguments
@@ -45,6 +46,7 @@ def fit_arguments(parser: argparse.ArgumentParser) -> None:
 
     data_arguments(parser)
     method_arguments(parser)
+    completion_arguments(parser)
     dask_arguments(parser)
     output_arguments(parser)
 
@@ -63,7 +65,7 @@ def run_fit(
     write : callable
         Writes the files of the command; returns the findings.
     later : Later, optional
-        What is added to the results.
+        What is added to the results, unless the findings have a value of its name already.
     describe : callable
         Returns lines that describe the findings.
 
@@ -75,13 +77,14 @@ def run_fit(
         say(options, "writing")
         record = {"data": fitted.name, "samples": fitted.n_samples, "method": type(fitted.model).__name__}
         record |= write(fitted) | {"interrupted": fitted.is_interrupted} | fitted.where
+        later = None if later is None or later.name in record else later
         run = new_run(options, record, [later.name] if later else [])
         place.publish(run, later.files if later else ())
         fitted.folder = place.path
         if later is not None:
             record |= add_later(fitted, later, run)
     lines = list(describe(fitted, record))
-    if fitted.is_interrupted:
+    if fitted.fit_is_interrupted:
         lines.append("interrupted: the results are those of the last accepted sweep")
     return [*lines, written_to(place.path), *fitted.left_out], record
 

@@ -6,10 +6,12 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jella.cli.completion import calibrate, completion_record, write_completed
 from jella.cli.data import aligned_labels, class_scores, read_data
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_device, fit, make_model
@@ -22,6 +24,7 @@ from jella.numerics.optional import need
 if TYPE_CHECKING:
     from jella.estimators.on_device import Device
     from jella.io import Dataset
+    from jella.oneshot.completed import Completed
     from jella.views import Views
 
 
@@ -34,7 +37,9 @@ def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted
     say(options, "fitting")
     model = fit(model, dataset.views, device)
     where = {} if device is None else {"device": str(device)}
-    yield FittedInMemory(options, model, place.folder, dataset.name, where, dataset, device)
+    fitted = FittedInMemory(options, model, place.folder, dataset.name, where, dataset, device)
+    fitted.calibrate()
+    yield fitted
 
 
 @dataclass(eq=False)
@@ -65,8 +70,10 @@ class FittedInMemory(Fitted):
 
     @property
     def n_entries(self) -> dict[str, int]:
-        """Number of entries of each view, over all samples."""
-        return {view.name: view.n_samples * view.n_features for view in self.views}
+        """Number of cells of each view, over all samples; a category has one cell per sample."""
+        from jella.views.table_cells import n_cells
+
+        return {view.name: n_cells(view) for view in self.views}
 
     def write_labels_and_embedding(self) -> np.ndarray:
         """Write labels and embedding as tables; returns the sizes of the clusters."""
@@ -76,12 +83,32 @@ class FittedInMemory(Fitted):
             write_embedding(self.folder, samples, self.model, self.model.embedding_, self.options.tables)
         return np.bincount(labels[labels >= 0])
 
-    def write_completed(self) -> dict[str, int]:
-        """Write the completed views; returns the number of missing values of each."""
-        from jella.io import write_views
+    def calibrate(self) -> None:
+        """Let a model that can learn from hidden values do so, before anything is written."""
+        self.cut = not calibrate(self.model, quiet=self.options.quiet)
 
-        write_views(self.model.complete(self.dataset.views), self.folder / "completed", like=self.dataset)
-        return {view.name: self.n_entries[view.name] - view.n_observed() for view in self.views}
+    @cached_property
+    def completed(self) -> Completed:
+        """The completed views, with what is known of them."""
+        from jella.oneshot.completed import Completed
+
+        interval = self.options.interval
+        if interval is not None and self.model.imputer_ is None:
+            self.left_out.append("no intervals: they need a calibration on hidden values")
+            interval = None
+        return Completed.by(self.model, self.dataset.views, interval=interval)
+
+    def write_completed(self) -> Record:
+        """Write the completed views; returns the number of filled cells of each, and what is known of the values."""
+        from jella.views.table_cells import n_missing_cells
+
+        write_completed(self.completed, self.dataset, self.folder)
+        n_left = len(self.model.dropped_)
+        filled = {
+            view.name: n_missing_cells(view) - n_left * (self.n_entries[view.name] // self.n_samples)
+            for view in self.views
+        }
+        return {"filled": filled} | completion_record(self.model, self.completed, cut=self.cut)
 
     def write_model(self) -> None:
         """Write model.jella."""
@@ -97,7 +124,8 @@ class FittedInMemory(Fitted):
                 "or pass --no-report"
             )
             return
-        say(self.options, "writing the report, with a second fit on hidden values")
+        second = "" if getattr(self.model, "imputer_", None) is not None else ", with a second fit on hidden values"
+        say(self.options, f"writing the report{second}")
         report_on(self.dataset, self.model, self.folder / "report.html", self.options)
 
     def agreement(self) -> Record:
@@ -106,9 +134,11 @@ class FittedInMemory(Fitted):
         return {} if truth is None else class_scores(self.model.labels_, truth)
 
     def errors(self) -> Record:
-        """Errors of the completion on hidden values, from a second fit; none after Ctrl-C."""
+        """Errors of the completion on hidden values, from the calibration or a second fit; none after Ctrl-C."""
         from jella.model_selection.against_mean import errors_against_mean
 
+        if (quality := self.completed.quality) is not None:
+            return quality.as_record()
         if self.is_interrupted:
             return {}
         say(self.options, "estimating the error by a second fit on hidden values")

@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
 def _describe(view: Any) -> dict[str, Any]:
     from jella.numerics.arrays import to_numpy
+    from jella.views.table_cells import n_cells, n_missing_cells
 
     values = view.X.data if view.is_sparse else to_numpy(view.X)[np.broadcast_to(to_numpy(view.mask), view.X.shape)]
     present = view.presence()
@@ -55,8 +56,8 @@ def _describe(view: Any) -> dict[str, Any]:
         "features": view.n_features,
         "kind": "sparse" if view.is_sparse else "dense",
         "samples_without": int((~present).sum()),
-        "entries": view.n_samples * view.n_features,
-        "missing": view.n_samples * view.n_features - view.n_observed(),
+        "entries": n_cells(view),
+        "missing": n_missing_cells(view),
         "minimum": float(values.min(initial=0.0)) if view.is_sparse else float(values.min()),
         "median": float(np.median(values)) if values.size else 0.0,
         "maximum": float(values.max()) if values.size else 0.0,

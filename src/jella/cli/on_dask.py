@@ -102,6 +102,9 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("expected Parquet files or folders with the data, got none; name them after the command")
     if options.device is not None:
         raise ValueError("expected --dask or --device, got both; leave one of them out")
+    for name in ("interval", "kinds"):
+        if getattr(options, name):
+            raise ValueError(f"expected samples in memory with --{name}, got --dask; leave one of them out")
     for name, default in _OF_OTHER_FILES.items():
         if getattr(options, name) != default:
             given = name.replace("_", "-")

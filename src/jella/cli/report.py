@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jella.cli import cluster, complete
+from jella.cli.completion import error_line
 from jella.cli.data import read_data
 from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.flow import add_later
@@ -87,7 +88,12 @@ def _estimate(
     if options.to:
         raise ValueError("expected --to for a folder of `jella cluster`, got one of `jella complete`; leave --to out")
     device, dataset = chosen_device(given), read_data(given)
-    model = fit(make_model(given), dataset.views, device)
-    found = add_later(FittedInMemory(given, model, folder, dataset.name, {}, dataset, device), complete.LATER, done)
-    text = complete.error_line(found) if found else "no estimate of the error: too few values are known"
+    given.interval, model = None, make_model(given)
+    if done["summary"].get("calibrated") is False and "calibrate" in model.get_params():
+        model.set_params(calibrate=False)  # the error of the values that were written
+    model = fit(model, dataset.views, device)
+    fitted = FittedInMemory(given, model, folder, dataset.name, {}, dataset, device)
+    fitted.calibrate()
+    found = add_later(fitted, complete.LATER, done)
+    text = error_line(found) if found else "no estimate of the error: too few values are known"
     return [text, f"written to {folder / 'run.json'}"], found

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from jella.cli.completion import calibrate, completion_record, interval_argument, note_lines, write_completed
 from jella.cli.data import data_arguments, read_data
+from jella.cli.fitted import Record
 from jella.cli.flow import written_to
 from jella.cli.output import output, output_arguments, sample_column, write_embedding, write_table
 from jella.cli.results import load_model
@@ -24,12 +26,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options: the model, what to read, where to write."""
     parser.add_argument("model", metavar="MODEL", help="model.jella, or a folder that `jella cluster` wrote")
     data_arguments(parser)
+    interval_argument(parser)
     output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Load the model, read the data, transform them, and write the results."""
-    from jella.io import write_views
+    from jella.oneshot.completed import Completed
     from jella.views import read_views
 
     with output(options) as place:
@@ -41,7 +44,13 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
         dataset = read_data(options, model.schema_)
         views = read_views(dataset.views, schema=model.schema_)
         samples = sample_column(views.sample_names, views.n_samples)
-        record = {"data": dataset.name, "samples": views.n_samples, "method": type(model).__name__}
+        cut = not calibrate(model, quiet=options.quiet)
+        if options.interval is not None and getattr(model, "imputer_", None) is None:
+            raise ValueError(
+                f"expected a model that was calibrated on hidden values with --interval, got {type(model).__name__} "
+                "without; leave --interval out, or fit sparse-bdr"
+            )
+        record: Record = {"data": dataset.name, "samples": views.n_samples, "method": type(model).__name__}
         folder = place.folder
         write_embedding(folder, samples, model, model.transform(dataset.views), options.tables)
         if hasattr(model, "predict"):
@@ -49,10 +58,9 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
             write_table(folder, "labels", {"sample": samples, "cluster": labels}, options.tables)
             record["sizes"] = np.bincount(labels[labels >= 0]).tolist()
         if hasattr(model, "complete"):
-            completed = dict(model.complete(dataset.views))
-            write_views({name: completed.pop(name) for name in dataset.views}, folder / "completed", like=dataset)
-            if completed:
-                write_views(completed, folder / "predicted")
+            done = Completed.by(model, dataset.views, interval=options.interval)
+            write_completed(done, dataset, folder)
+            record |= {"completion": completion_record(model, done, cut=cut), "interrupted": cut}
         place.publish(new_run(options, record))
     text = f"{record['samples']:,} samples of {record['data']} by {record['method']}"
-    return [text, written_to(place.path)], record
+    return [text, *note_lines(record.get("completion", {})), written_to(place.path)], record

@@ -54,7 +54,7 @@ class FittedInParts(Fitted):
         counts = da.bincount(model.labels_ + 1, minlength=model.n_clusters + 1)  # samples without any value have -1
         return np.asarray(compute([counts, *writes])[0][1:])
 
-    def write_completed(self) -> dict[str, int]:
+    def write_completed(self) -> Record:
         """Write the folder completed, one folder per view; returns the number of missing values of each."""
         from jella.distributed.scheduler import compute
         from jella.io.file_names import NAMES, file_names, names_to_list, target_in
@@ -73,7 +73,7 @@ class FittedInParts(Fitted):
             (place / NAMES).write_text(listed, encoding="utf-8")
         observed = compute([*(_n_observed(self.X[source.name]) for source in self.sources), *writes])
         pairs = zip(self.n_entries.items(), observed, strict=False)
-        return {name: entries - int(known) for (name, entries), known in pairs}
+        return {"filled": {name: entries - int(known) for (name, entries), known in pairs}, "calibrated": False}
 
     def write_model(self) -> None:
         """Write model.jella, unless the model needs samples that are not in memory."""

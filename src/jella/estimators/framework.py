@@ -98,11 +98,12 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         Parameters
         ----------
         views : Views
-            In the order of the fit.
+            In the order of the fit, which is kept: a refit is the same whatever the last digits of the values are.
         like : Scaling, optional
             Its kinds and weights of views are taken, instead of chosen again.
         """
         trial = clone(self).set_params(n_clusters=None, callback=None, warm_start=False, on_empty="drop")
+        trial._orders_samples = False
         if not isinstance(self.init, str):
             trial.set_params(init="svd")
         if like is not None:

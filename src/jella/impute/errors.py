@@ -12,6 +12,8 @@ from jella.impute.recipe import Group
 
 #: an estimate from fewer samples is called rough
 FEW_ROWS = 20
+#: a gain of the square root of this many standard errors is trusted by half
+DOUBT = 3.0
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,9 @@ def trust_in(gain: float, standard_error: float) -> float:
     """How far to go from the mean to a prediction that gains this much: 0 for no gain, near 1 for a clear one.
 
     >>> trust_in(-1.0, 0.1), trust_in(1.0, 1.0), round(trust_in(1.0, 0.1), 2)
-    (0.0, 0.5, 0.99)
+    (0.0, 0.25, 0.97)
     """
-    return gain**2 / (gain**2 + standard_error**2) if gain > 0 else 0.0
+    return gain**2 / (gain**2 + DOUBT * standard_error**2) if gain > 0 else 0.0
 
 
 def estimate(

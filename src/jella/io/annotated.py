@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +47,22 @@ def load_annotated(path: Path) -> Any:
         return reader(path)
 
 
-def write_annotated(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:
-    """Write the object of the source with the values of the views as its matrices X."""
+def write_annotated(views: dict[str, Any], path: Path, source: Path, layers: Mapping[str, dict[str, Any]]) -> None:
+    """Write the object of the source with the values of the views as its matrices X, and with more layers."""
     with warnings.catch_warnings():  # as in reading
         warnings.simplefilter("ignore")
-        _write(views, path, load_annotated(source))
+        _write(views, path, load_annotated(source), layers)
 
 
-def _write(views: dict[str, Any], path: Path, stored: Any) -> None:
+def _write(views: dict[str, Any], path: Path, stored: Any, layers: Mapping[str, dict[str, Any]]) -> None:
+    def renewed(part: Any, name: str) -> Any:
+        return _with_values(part, views[name], {layer: values[name] for layer, values in layers.items()})
+
     if not hasattr(stored, "mod"):
-        (view,) = views.values()
-        _with_values(stored, view).write_h5ad(path)
+        (name,) = views
+        renewed(stored, name).write_h5ad(path)
         return
-    parts = {name: _with_values(part, views[name]) if name in views else part for name, part in stored.mod.items()}
+    parts = {name: renewed(part, name) if name in views else part for name, part in stored.mod.items()}
     if all(parts[name] is stored.mod[name] for name in parts):
         stored.write_h5mu(path)
         return
@@ -67,18 +71,26 @@ def _write(views: dict[str, Any], path: Path, stored: Any) -> None:
     whole.write_h5mu(path)
 
 
-def _with_values(stored: Any, view: Any) -> Any:
-    """The same annotations with other values; samples that are new come last, without annotations."""
+def _with_values(stored: Any, view: Any, layers: Mapping[str, Any]) -> Any:
+    """The same annotations with other values and more layers; samples that are new come last, without annotations."""
     known = view.index.isin(stored.obs_names)
     names = stored.obs_names.append(view.index[~known])
-    X = restored(stored.X, _rows(stored, view, names))
-    X = sparse.csr_matrix(X) if sparse.issparse(X) else X
+    X, *more = (_matrix(stored, one, names) for one in (view, *layers.values()))
     if known.all():
-        stored.X = X
-        return stored
-    made = need("anndata", "mudata").AnnData(X, obs=stored.obs.reindex(names), var=stored.var)
-    made.uns = stored.uns
+        made = stored
+        made.X = X
+    else:
+        made = need("anndata", "mudata").AnnData(X, obs=stored.obs.reindex(names), var=stored.var)
+        made.uns = stored.uns
+    for layer, values in zip(layers, more, strict=True):
+        made.layers[layer] = values
     return made
+
+
+def _matrix(stored: Any, view: Any, names: Any) -> Any:
+    """The values of a view for these samples, in the type of the stored ones."""
+    X = restored(stored.X, _rows(stored, view, names))
+    return sparse.csr_matrix(X) if sparse.issparse(X) else X
 
 
 def _rows(stored: Any, view: Any, names: Any) -> Any:

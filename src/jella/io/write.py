@@ -36,9 +36,9 @@ _FILES: dict[str, Writer] = {
     ".mat": write_mat,
     ".npz": write_npz,
     ".xlsx": write_sheets,
-    ".h5ad": write_annotated,
-    ".h5mu": write_annotated,
 }
+#: formats that are written with layers
+ANNOTATED = (".h5ad", ".h5mu")
 _TABLES: dict[str, Writer] = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), write_delimited),
     **dict.fromkeys((".parquet", ".feather"), write_columnar),
@@ -46,7 +46,11 @@ _TABLES: dict[str, Writer] = {
 
 
 def write_views(
-    views: Mapping[str, Any], path: str | os.PathLike[str], *, like: Dataset | str | os.PathLike[str] | None = None
+    views: Mapping[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    like: Dataset | str | os.PathLike[str] | None = None,
+    layers: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Path]:
     """Write views to files, in the format, layout and types of the files they came from.
 
@@ -64,6 +68,8 @@ def write_views(
         What the views were read from; a path is read with `read`. If there is none, or its format is not
         written (R data, Matrix Market), the views become a NumPy archive if the path ends in .npz, otherwise a folder
         of CSV tables.
+    layers : dict of str to views, optional
+        More values of the same views, by the name of the layer; only where `like` is an .h5ad or .h5mu file.
 
     Returns
     -------
@@ -81,11 +87,19 @@ def write_views(
     """
     _check(views)
     known = read(like) if isinstance(like, str | os.PathLike) else like
-    steps = _steps(dict(views), Path(path), known)
+    if layers and not has_layers(known):
+        raise DataError("expected an .h5ad or .h5mu file as like= with layers, got another format; leave layers out")
+    steps = _steps(dict(views), Path(path), known, layers or {})
     with ExitStack() as stack:
         for target, write in steps:
             write(stack.enter_context(replacing(target)))
     return [target for target, _ in steps]
+
+
+def has_layers(like: Dataset | None) -> bool:
+    """Whether the file that views came from has room for more values of them."""
+    source = None if like is None else like.source
+    return source is not None and any(file.suffix.lower() in ANNOTATED for file in _files(source)[:1])
 
 
 def _check(views: Mapping[str, Any]) -> None:
@@ -106,7 +120,9 @@ def _check(views: Mapping[str, Any]) -> None:
             )
 
 
-def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[_Step]:
+def _steps(
+    views: dict[str, Any], path: Path, like: Dataset | None, layers: Mapping[str, Mapping[str, Any]]
+) -> list[_Step]:
     """The files to write, with the function that writes each."""
     if like is None or like.source is None:
         return _plain_steps(views, path)
@@ -115,9 +131,11 @@ def _steps(views: dict[str, Any], path: Path, like: Dataset | None) -> list[_Ste
     unknown = [name for name in views if name not in like.views]
     if unknown:
         raise DataError(f"expected views of {like.name!r}, got {unknown[0]!r}; it has {list(like.views)}")
-    views = {name: _as_stored(_as_read(view, like.views[name]), name, like.source) for name, view in views.items()}
     source, options = like.source, like.source.options
-    files = _files(source)
+    views, files = _all_as_stored(views, like, source), _files(source)
+    if files[0].suffix.lower() in ANNOTATED:
+        more = {name: _all_as_stored(values, like, source) for name, values in layers.items()}
+        return [(_target(path, files[0]), lambda part: write_annotated(views, part, files[0], more))]
     if files[0].suffix.lower() in _FILES:
         return [_step(_FILES, views, _target(path, files[0]), files[0], options)]
     by_name = {name_of(file.stem, file.parent): file for file in files}
@@ -140,12 +158,12 @@ def _files(source: Origin) -> Sequence[Path]:
         return [source.path]
     files = sorted(file for file in source.path.iterdir() if file.is_file())
     tables = [file for file in files if file.suffix.lower() in TABLES and file.suffix.lower() != ".txt"]
-    return tables or [file for file in files if file.suffix.lower() in _FILES]
+    return tables or [file for file in files if file.suffix.lower() in (*_FILES, *ANNOTATED)]
 
 
 def _is_written(source: Origin) -> bool:
     files = _files(source)
-    return bool(files) and files[0].suffix.lower() in (*_FILES, *_TABLES)
+    return bool(files) and files[0].suffix.lower() in (*_FILES, *ANNOTATED, *_TABLES)
 
 
 def _target(path: Path, source: Path) -> Path:
@@ -157,6 +175,11 @@ def _target(path: Path, source: Path) -> Path:
             f"expected a folder or a path that ends in {source.suffix}, got {path.name!r}; pass one of these"
         )
     return path / source.name
+
+
+def _all_as_stored(views: Mapping[str, Any], like: Dataset, source: Origin) -> dict[str, Any]:
+    """Views as their files hold them."""
+    return {name: _as_stored(_as_read(view, like.views[name]), name, source) for name, view in views.items()}
 
 
 def _as_read(view: Any, known: Any) -> Any:

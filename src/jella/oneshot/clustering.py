@@ -13,7 +13,7 @@ from jella.graphs.spectral import modularity
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.optional import need
 from jella.numerics.words import counted, percent, shortened
-from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, n_missing, view_table
+from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, count_cells, view_table
 
 #: cluster sizes that a repr lists
 SHOWN_SIZES = 10
@@ -40,7 +40,7 @@ class Clustering:
     model : SparseBDR
         Fitted: for predict, transform and complete on new samples.
     n_missing : dict of name -> int
-        Missing entries of each view.
+        Missing entries of each view; one of a category counts once.
     seconds : float
     """
 
@@ -56,6 +56,7 @@ class Clustering:
     _views: Any
     _observed: Any
     _turned: bool
+    _n_entries: dict[str, int]
 
     def complete(self) -> Any:
         """The clustered views with their missing values imputed, as `SparseBDR.complete` does.
@@ -80,7 +81,7 @@ class Clustering:
         widths = model.schema_.n_features
         rows = [("view", "features", "missing", "scaling", "weight")]
         for name, d, scale in zip(names, widths, model.scaling_.scales, strict=True):
-            share = percent(self.n_missing[name], n * d)
+            share = percent(self.n_missing[name], self._n_entries[name])
             rows.append((shortened(name, NAME_WIDTH), f"{d:,}", share, scale.kind, f"{scale.root_weight**2:.2f}"))
         return "\n".join(
             [
@@ -150,6 +151,7 @@ def cluster(
     model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
     labels = np.asarray(model.labels_)
     known = labels[labels >= 0]
+    missing, entries = count_cells(views, observed)
     return Clustering(
         labels=model.labels_,
         embedding=model.embedding_,
@@ -158,11 +160,12 @@ def cluster(
         sample_names=model.sample_names_in_,
         modularity=modularity(model.graph_ + model.graph_.T, known),
         model=model,
-        n_missing=n_missing(views, observed),
+        n_missing=missing,
         seconds=perf_counter() - begin,
         _views=views,
         _observed=observed,
         _turned=samples == "columns",
+        _n_entries=entries,
     )
 
 

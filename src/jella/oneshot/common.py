@@ -10,6 +10,7 @@ from jella.numerics.words import aligned, closest_name, counted
 from jella.views import is_chunked, read_views
 from jella.views.align import align, turned
 from jella.views.read import split
+from jella.views.table_cells import n_cells, n_missing_cells
 from jella.views.write import put_back
 
 #: views that a repr lists
@@ -46,8 +47,8 @@ def check_settings(settings: Iterable[str]) -> None:
             raise TypeError(f"expected parameters of SparseBDR, got {name!r}; {closest_name(name, known)}")
 
 
-def n_missing(X: Any, observed: Any) -> dict[str, int]:
-    """The number of missing entries of each view, by name."""
+def count_cells(X: Any, observed: Any) -> tuple[dict[str, int], dict[str, int]]:
+    """The number of missing cells, and of all cells, of each view by name; a category has one cell per sample."""
     views: Any
     if is_chunked(X):
         from jella.distributed.read import read_chunked
@@ -55,7 +56,7 @@ def n_missing(X: Any, observed: Any) -> dict[str, int]:
         views = read_chunked(X, observed)
     else:
         views = read_views(X, observed)
-    return {view.name: view.n_samples * view.n_features - view.n_observed() for view in views}
+    return {view.name: n_missing_cells(view) for view in views}, {view.name: n_cells(view) for view in views}
 
 
 def view_table(rows: Sequence[Sequence[str]], sides: str, last: Iterable[Sequence[str]] = ()) -> list[str]:

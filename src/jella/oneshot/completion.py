@@ -8,13 +8,17 @@ from typing import Any
 
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.impute.errors import ErrorEstimate
-from jella.impute.estimates import Estimates, Interval, check_level
+from jella.impute.estimates import check_level
 from jella.impute.quality import Quality
 from jella.model_selection.against_mean import errors_against_mean
-from jella.numerics.words import counted, number, percent, shortened
-from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, n_missing, view_table
-from jella.views import Views, is_chunked
-from jella.views.probabilities import level_probabilities
+from jella.numerics.words import counted, shortened
+from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, count_cells, view_table
+from jella.oneshot.completed import Completed
+from jella.oneshot.words import SIDES, completion_rows, verdict
+from jella.views import is_chunked
+
+#: longer texts on the kinds of a view are shortened in a repr
+KIND_WIDTH = 40
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -30,7 +34,7 @@ class Completion:
     views : as given
         Completed: same container and units, observed values unchanged bit for bit.
     n_filled : dict of name -> int
-        Number of imputed entries of each view.
+        Number of imputed entries of each view; one of a category counts once.
     error, standard_error : float or None
         Error of the imputed values, and its own uncertainty.
     mean_error : float or None
@@ -68,37 +72,26 @@ class Completion:
     probabilities: dict[str, Any]
     model: SparseBDR
     seconds: float
+    _n_entries: dict[str, int]
 
     def __repr__(self) -> str:
-        model = self.model
-        n, widths = int(model.embedding_.shape[0]), model.schema_.n_features
+        model, n = self.model, int(self.model.embedding_.shape[0])
         left_out = f", {len(model.dropped_):,} without any value left as they are" if model.dropped_ else ""
-        rows: list[tuple[str, ...]] = [("view", "kind", "filled", "share", "error", "±", "of the mean")]
-        for name, d in zip(model.view_names_in_, widths, strict=True):
-            filled = self.n_filled[name]
-            by_view = (self.error_by_view, self.standard_error_by_view, self.mean_error_by_view)
-            errors = [None if kind is None else kind[name] for kind in by_view]
-            kind = shortened(self.kinds.get(name, "–"), NAME_WIDTH)
-            shown = shortened(name, NAME_WIDTH)
-            rows.append((shown, kind, f"{filled:,}", percent(filled, n * d), *map(number, errors)))
-        total = sum(self.n_filled.values())
+        by_view = (self.error_by_view, self.standard_error_by_view, self.mean_error_by_view)
+        errors = {name: [None if one is None else one[name] for one in by_view] for name in self.n_filled}
         overall = (self.error, self.standard_error, self.mean_error)
-        last = ("all", "", f"{total:,}", percent(total, n * sum(widths)), *map(number, overall))
+        rows, last = completion_rows(self.n_filled, self._n_entries, self.kinds, errors, overall)
+        rows = [(shortened(row[0], NAME_WIDTH), shortened(row[1], KIND_WIDTH), *row[2:]) for row in rows]
         return "\n".join(
             [
-                f"Completion of {counted(n, 'sample')}{left_out}: {counted(total, 'entry', 'entries')} filled",
-                *view_table(rows, "<<>>>>>", [last] if len(widths) > 1 else []),
-                f"  {self._verdict()}",
+                f"Completion of {counted(n, 'sample')}{left_out}: "
+                f"{counted(sum(self.n_filled.values()), 'entry', 'entries')} filled",
+                *view_table(rows, SIDES, last),
+                f"  {verdict(self.error, self.mean_error)}",
                 *(f"  note: {note}" for note in self.notes),
                 f"  {counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
             ]
         )
-
-    def _verdict(self) -> str:
-        if self.error is None or self.mean_error is None:
-            return "error not estimated"
-        unit = "error on hidden values, in standard deviations of a feature"
-        return unit if self.error < self.mean_error else f"{unit}: no better than the mean, do not rely on it"
 
 
 def complete(
@@ -173,58 +166,33 @@ def complete(
     check_level(interval)
     views = aligned_views(views, observed, ids, samples, zero_rows)
     model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
-    done = _answer(model, views, observed, interval)
-    lacking, left = n_missing(views, observed), len(model.dropped_)
-    names = model.view_names_in_
-    widths = dict(zip(names, model.schema_.n_features, strict=True))
-    findings = done.findings if done.findings is not None or not estimate_error else _by_refit(model, views, observed)
-    by_view = None if findings is None or not estimate_error else findings.by_view
-    overall = None if findings is None or not estimate_error else findings.overall
+    done = Completed.by(model, views, observed, interval)
+    missing, entries = count_cells(views, observed)
+    n, left = int(model.embedding_.shape[0]), len(model.dropped_)
+    quality = done.quality if done.quality is not None or not estimate_error else _by_refit(model, views, observed)
+    by_view = None if quality is None or not estimate_error else quality.by_view
+    overall = None if quality is None or not estimate_error else quality.overall
     turned = samples == "columns"
     return Completion(
-        views=as_given(done.filled.views, turned),
-        n_filled={name: count - left * widths[name] for name, count in lacking.items()},
+        views=as_given(done.views, turned),
+        n_filled={name: count - left * (entries[name] // n) for name, count in missing.items()},
         error=None if overall is None else overall.error,
         standard_error=None if overall is None else overall.standard_error,
         mean_error=None if overall is None else overall.mean_error,
         error_by_view=_each(by_view, "error"),
         standard_error_by_view=_each(by_view, "standard_error"),
         mean_error_by_view=_each(by_view, "mean_error"),
-        imputed_by_mean=[] if findings is None else findings.by_mean,
-        kinds={} if chunked else model.kinds_.summary(names),
-        notes=() if findings is None else findings.notes,
-        lower=None if interval is None else as_given(done.filled.lower, turned),
-        upper=None if interval is None else as_given(done.filled.upper, turned),
-        std=None if interval is None else done.filled.std,
+        imputed_by_mean=[] if quality is None else quality.by_mean,
+        kinds={} if chunked else model.kinds_.summary(model.view_names_in_),
+        notes=() if quality is None else quality.notes,
+        lower=None if interval is None else as_given(done.lower, turned),
+        upper=None if interval is None else as_given(done.upper, turned),
+        std=None if interval is None or done.found is None else done.found.deviations(views, model.schema_),
         probabilities=done.probabilities,
         model=model,
         seconds=perf_counter() - begin,
+        _n_entries=entries,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Done:
-    """Completed views, what is known of them, and the probabilities of levels."""
-
-    filled: Interval
-    findings: Quality | None
-    probabilities: dict[str, Any]
-
-
-def _answer(model: SparseBDR, X: Any, observed: Any, interval: float | None) -> _Done:
-    """The completed views, each value computed once."""
-    imputer = model.learn_completion()
-    if imputer is None:
-        filled = model.complete(X, observed=observed, interval=interval)
-        return _Done(filled if isinstance(filled, Interval) else Interval(filled, None, None, None), None, {})
-    views = model.read(X, observed)
-    assert isinstance(views, Views)  # an imputer learns from samples in memory
-    found: Estimates = model.estimates(views, interval)
-    filled = Interval(found.fill(X, model.schema_), None, None, None)
-    if interval is not None:
-        filled = found.interval(X, model.schema_)
-    probabilities = level_probabilities(views, found.get) if any(view.categories for view in views) else {}
-    return _Done(filled, Quality.of(imputer, model.view_names_in_, found), probabilities)
 
 
 def _by_refit(model: SparseBDR, X: Any, observed: Any) -> Quality | None:

@@ -14,7 +14,7 @@ from jella.report.data import ReportData
 from jella.report.markup import for_plot
 from jella.report.missing import MissingMap
 from jella.report.picture import Picture
-from jella.report.predictions import Prediction
+from jella.report.predictions import Prediction, true_range
 from jella.report.stability import Stability
 from jella.report.subject import Absent
 from jella.report.summary import UNSTABLE
@@ -38,8 +38,9 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
     if not isinstance(data.stability, Absent):
         found["plot-stability"] = stability_figure(data.stability, data.clusters)
     if not isinstance(data.predictions, Absent):
-        found["plot-errors"] = errors_figure(data.predictions)
-        found |= {f"plot-prediction-{v}": prediction_figure(p) for v, p in enumerate(data.predictions)}
+        shown = data.predictions.by_view
+        found["plot-errors"] = errors_figure(shown)
+        found |= {f"plot-prediction-{v}": prediction_figure(p) for v, p in enumerate(shown)}
     if not isinstance(data.variance, Absent):
         found["plot-variance"] = variance_figure(data.variance, data.view_names)
     return found
@@ -180,8 +181,10 @@ def errors_figure(found: tuple[Prediction, ...]) -> Figure:
     """Error of the model beside the error of the mean, by view."""
     views = [for_plot(p.view, 24) for p in found]
     hover = "%{x}, %{fullData.name}: %{y:.3f}<extra></extra>"
+    own = [p.standard_error for p in found]
+    bars = {} if None in own else {"error_y": {"type": "data", "array": _rounded(np.array(own)), "thickness": 1.5}}
     data = [
-        _bars(views, _rounded(np.array([p.error for p in found])), hover) | {"name": "model"},
+        _bars(views, _rounded(np.array([p.error for p in found])), hover) | {"name": "model", **bars},
         _bars(views, _rounded(np.array([p.mean_error for p in found])), hover)
         | {"name": "mean of the feature", "marker": {"pattern": {"shape": "/"}}},
     ]
@@ -211,6 +214,13 @@ def prediction_figure(found: Prediction) -> Figure:
             "hoverinfo": "skip",
         },
     ]
+    band = true_range(found.true, found.predicted)
+    if band is not None:
+        edges, low, high = band
+        across = np.concatenate([low, high[::-1]])
+        shade: Figure = {"x": _rounded(across), "y": _rounded(np.concatenate([edges, edges[::-1]])), "fill": "toself"}
+        shade |= {"type": "scatter", "mode": "lines", "line": {"width": 0}, "opacity": 0.35, "hoverinfo": "skip"}
+        data.append(shade)
     layout = _layout(300, xaxis=_axis("true"), yaxis=_axis("predicted"), showlegend=False)
     layout["title"] = {"text": for_plot(found.view, 32), "font": {"size": 14}}
     layout["margin"]["t"] = 40

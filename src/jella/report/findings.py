@@ -15,7 +15,7 @@ from jella.report.convergence import Convergence, find_convergence
 from jella.report.markers import Markers, find_markers
 from jella.report.missing import MissingMap, find_missing
 from jella.report.picture import Picture, draw_picture
-from jella.report.predictions import Prediction, predict_hidden
+from jella.report.predictions import Predictions, predict_hidden
 from jella.report.provenance import Provenance, find_provenance
 from jella.report.stability import Stability, find_stability
 from jella.report.subject import Absent, Subject
@@ -50,8 +50,7 @@ class Findings:
     clusters, sizes : int arrays (k,)
         Clusters that have samples, and their sizes; empty if there are none.
     stability : Stability or Absent
-    predictions : tuple of Prediction, or Absent
-        One per view in which something was hidden.
+    predictions : Predictions or Absent
     variance : Variance or Absent
     markers : Markers or Absent
     associations : tuple of Association, or Absent
@@ -73,7 +72,7 @@ class Findings:
     clusters: np.ndarray
     sizes: np.ndarray
     stability: Stability | Absent
-    predictions: tuple[Prediction, ...] | Absent
+    predictions: Predictions | Absent
     variance: Variance | Absent
     markers: Markers | Absent
     associations: tuple[Association, ...] | Absent

@@ -2,42 +2,67 @@
 
 from __future__ import annotations
 
-from jella.numerics.words import listed, number, percent, signed
+from jella.numerics.words import NOTHING, listed, number, percent, signed
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
-from jella.report.predictions import Prediction
+from jella.report.predictions import Prediction, Predictions
 from jella.report.subject import Absent
 from jella.report.variance import Loading, Variance
 
 
-def prediction_section(found: tuple[Prediction, ...], data: ReportData) -> Markup:
+def prediction_section(found: Predictions, data: ReportData) -> Markup:
     """The section on errors on hidden values."""
-    rows = [(p.view, f"{p.n_hidden:,}", number(p.error), number(p.mean_error), number(p.gain, ".1%")) for p in found]
+    shown = found.by_view
+    if not shown:
+        return joined([tag("p", "No values could be hidden."), _notes(found)])
     words = (
-        "A tenth of the observed values was hidden, in the way in which the data lack values, and a second "
-        "model with the same settings was fitted to the rest. The error is the root mean square over the hidden "
-        f"values, in {_units(found)}; the gain is the share of the mean's squared error that the model avoids (0%: no "
-        "better than the mean, 100%: perfect)."
+        f"{found.measured} The error is the root mean square over the hidden values, in {_units(shown)}; the gain is "
+        "the share of the mean's squared error that the model avoids (0%: no better than the mean, 100%: perfect)."
     )
-    head = ["view", "hidden values", "error", "error of the mean", "gain"]
-    told = "; ".join(f"{p.view}: {p.error:.2f} against {p.mean_error:.2f}" for p in found)
+    told = "; ".join(f"{p.view}: {p.error:.2f} against {p.mean_error:.2f}" for p in shown)
     scatters = [
         plot(f"plot-prediction-{v}", f"Scatter plot of predicted against true values of view {p.view}.")
-        for v, p in enumerate(found)
+        for v, p in enumerate(shown)
     ]
+    points = (
+        "Predicted against true, some of the hidden values; on the dashed line they are equal. Where there are enough "
+        "values, nine tenths of the true values of each predicted size lie in the shaded band."
+    )
     return joined(
         [
             tag("p", words),
-            table("Errors on hidden values", head, rows, numbers=4),
+            _errors(found),
+            _notes(found),
             plot("plot-errors", f"Bar chart of errors of the model against the mean. {told}.", "Lower is better."),
-            tag(
-                "p",
-                "Predicted against true, some of the hidden values; on the dashed line they are equal.",
-                class_="note",
-            ),
+            tag("p", points, class_="note"),
             tag("div", *scatters, class_="many"),
         ]
     )
+
+
+def _errors(found: Predictions) -> Markup:
+    """The table of errors; a column that no view has is left out."""
+    rows = [
+        (
+            p.view,
+            found.kinds.get(p.view, NOTHING),
+            f"{p.n_hidden:,}",
+            number(p.error),
+            number(p.standard_error),
+            number(p.mean_error),
+            "0%, means" if p.by_mean else number(p.gain, ".1%"),
+        )
+        for p in found.by_view
+    ]
+    head = ("view", "kind", "hidden values", "error", "standard error", "error of the mean", "gain")
+    kept = [j for j in range(len(head)) if any(row[j] != NOTHING for row in rows)]
+    chosen = [[row[j] for j in kept] for row in rows]
+    numbers = sum(j > 1 for j in kept)
+    return table("Errors on hidden values", [head[j] for j in kept], chosen, numbers=numbers)
+
+
+def _notes(found: Predictions) -> Markup:
+    return tag("ul", *(tag("li", f"{note[0].upper()}{note[1:]}.") for note in found.notes)) if found.notes else Markup()
 
 
 def _units(found: tuple[Prediction, ...]) -> str:

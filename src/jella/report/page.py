@@ -34,7 +34,7 @@ def write_report(
     path : str or Path
         The file to write; its folder must exist.
     model : estimator of jella
-        Fitted. Not modified.
+        Fitted. Not modified, except that a SparseBDR learns from hidden values as at its first call of `complete`.
     X : as in the model's fit
         The views that it was fitted on.
     observed : as in the model's fit
@@ -49,7 +49,8 @@ def write_report(
         Seed of the random choices: hidden values, restarts, points shown. By default that of the model, or 0.
     title : str, optional
     held_out : bool, default=True
-        Fit a second model without a tenth of the values, to show how well they are predicted. False avoids this fit.
+        Hide some values and fit again, to show how well they are predicted; a SparseBDR that has completed something
+        knows this already. False avoids these fits.
 
     Returns
     -------

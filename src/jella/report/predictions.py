@@ -1,11 +1,13 @@
-"""How well hidden values are predicted, by a second fit without a tenth of the observed values."""
+"""How well hidden values are predicted: by what an imputer has learned, or by a second fit without some values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from jella.impute.quality import Quality
 from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
 from jella.numerics.arrays import dense_rows, to_numpy
@@ -16,8 +18,14 @@ from jella.views import Hidden, Schema, View, Views, read_views
 
 #: with more samples the second fit is left out
 MOST_SAMPLES = 20_000
+SECOND_FIT = (
+    "A tenth of the observed values was hidden, in the way in which the data lack values, and a second model with the "
+    "same settings was fitted to the rest."
+)
 #: points per view in the plot of predicted against true values
 MOST_POINTS = 600
+#: the band of true values has at most this many groups of at least this many points
+MOST_GROUPS, FEWEST_IN_GROUP = 10, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +36,17 @@ class Prediction:
     ----------
     view : str
     n_hidden : int
+        Hidden values.
     error, mean_error : float
         Root mean square error of the model, and of the mean of each feature, in the unit of the view.
     unit : str
         The unit in words.
     true, predicted : arrays (m,)
         Some of the values, in the same unit.
+    standard_error : float or None
+        Of the error; None from a second fit.
+    by_mean : bool
+        Whether completed values are means, because nothing predicts better.
     """
 
     view: str
@@ -43,6 +56,13 @@ class Prediction:
     unit: str
     true: np.ndarray
     predicted: np.ndarray
+    standard_error: float | None = None
+    by_mean: bool = False
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the error is smaller than that of the mean by more than its own uncertainty, where that is known."""
+        return self.error + (self.standard_error or 0.0) < self.mean_error
 
     @property
     def gain(self) -> float:
@@ -50,18 +70,72 @@ class Prediction:
         return 1.0 - (self.error / self.mean_error) ** 2 if self.mean_error > 0 else float("nan")
 
 
-def predict_hidden(subject: Subject, held_out: bool) -> tuple[Prediction, ...] | Absent:
-    """Hide values, fit again, complete and compare; views in which nothing could be hidden are left out."""
-    if not hasattr(subject.model, "complete"):
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """How well the hidden values of each view are predicted, and how this was measured.
+
+    Attributes
+    ----------
+    by_view : tuple of Prediction
+        Of views in which something was hidden.
+    measured : str
+        In words.
+    kinds : dict of name -> str
+        Kinds of the values of each view, where the model knows them.
+    notes : tuple of str
+        What to look at before using completed values.
+    """
+
+    by_view: tuple[Prediction, ...]
+    measured: str
+    kinds: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def predict_hidden(subject: Subject, held_out: bool) -> Predictions | Absent:
+    """What the model has learned from hidden values; else hide values, fit again, complete and compare."""
+    model = subject.model
+    if not hasattr(model, "complete"):
         return Absent(f"{subject.method} does not complete missing values.")
-    if not held_out:
-        return Absent("It was switched off (held_out=False): it needs a second fit.")
-    if subject.views.n_samples > MOST_SAMPLES:
-        return Absent(f"It is left out beyond {MOST_SAMPLES:,} samples: it needs a second fit.")
+    imputer = getattr(model, "imputer_", None)
+    if imputer is None:
+        if not held_out:
+            return Absent("It was switched off (held_out=False): it needs other fits.")
+        if subject.views.n_samples > MOST_SAMPLES:
+            return Absent(f"It is left out beyond {MOST_SAMPLES:,} samples: it needs other fits.")
+        imputer = model.learn_completion() if hasattr(model, "learn_completion") else None
+    kinds = model.kinds_.summary(model.view_names_in_) if hasattr(model, "kinds_") else {}
+    if imputer is not None:
+        return _learned(subject, imputer, kinds)
+    found = _by_second_fit(subject)
+    return found if isinstance(found, Absent) else Predictions(found, SECOND_FIT, kinds)
+
+
+def _learned(subject: Subject, imputer: Any, kinds: dict[str, str]) -> Predictions:
+    """What an imputer knows from the values that it hid."""
+    model = subject.model
+    quality = Quality.of(imputer, model.view_names_in_, model.estimates(subject.views))
+    unit = "standard deviations of a feature"
+    found = tuple(
+        Prediction(name, one.n_values, one.error, one.mean_error, unit, true, answer, one.standard_error, one.by_mean)
+        for (name, one), (true, answer) in zip(quality.by_view.items(), imputer.examples, strict=True)
+        if one.error is not None and one.mean_error is not None
+    )
+    measured = (
+        f"Observed values were hidden {imputer.n_trials} times, in the way in which the data lack values, and several "
+        "models were fitted to the rest. Their predictions were weighed and corrected by what was learned from the "
+        "other times."
+    )
+    return Predictions(found, measured, kinds, quality.notes)
+
+
+def _by_second_fit(subject: Subject) -> tuple[Prediction, ...] | Absent:
+    """Hide values, fit again, complete and compare; views in which nothing could be hidden are left out."""
+    settings = {"calibrate": False} if hasattr(subject.model, "calibrate") else {}
     try:
         trials = Trials.draw(HeldOut(random_state=subject.seed), subject.X, subject.observed)
         holed = trials.holed(0)
-        trial = refit(subject.model, holed)
+        trial = refit(subject.model, holed, **settings)
         if interrupted(trial):
             return Absent("The second fit was interrupted.")
         completed = trial.complete(holed)
@@ -110,3 +184,19 @@ def _some(pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if pairs.shape[1] <= MOST_POINTS:
         return pairs
     return pairs[:, rng.choice(pairs.shape[1], MOST_POINTS, replace=False)]
+
+
+def true_range(true: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Where nine tenths of the true values lie, by the size of their prediction; None if there are too few values.
+
+    Returns
+    -------
+    sizes, low, high : arrays (m,)
+        Mean prediction of each group of values, and the quantiles of the true values of the group.
+    """
+    groups = min(predicted.size // FEWEST_IN_GROUP, MOST_GROUPS)
+    if groups < 2 or np.ptp(predicted) == 0:
+        return None
+    parts = np.array_split(np.argsort(predicted, kind="stable"), groups)
+    low, high = np.array([np.quantile(true[part], [0.05, 0.95]) for part in parts]).T
+    return np.array([predicted[part].mean() for part in parts]), low, high

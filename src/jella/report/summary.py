@@ -95,7 +95,7 @@ def _completion(data: Findings) -> str:
     found = data.predictions
     if isinstance(found, Absent):
         return ""
-    better = [p for p in found if p.error < p.mean_error]
+    better = [p for p in found.by_view if p.is_better]
     if not better:
         return "Values that were hidden on purpose are predicted no better than by the mean of their feature."
     gains = [f"{p.view} {percent(1.0 - p.error / p.mean_error)}" for p in better]
@@ -132,9 +132,11 @@ def _warnings(subject: Subject, data: Findings) -> Iterator[tuple[str, str]]:
         yield "convergence", "The fit did not converge: more sweeps may change the results. Raise max_iter."
     yield from _about_clusters(subject, data)
     if not isinstance(data.predictions, Absent):
-        poor = [p.view for p in data.predictions if not p.error < p.mean_error]
+        poor = [p.view for p in data.predictions.by_view if not p.by_mean and not p.error < p.mean_error]
         if poor:
             yield "completion", f"Do not rely on completed values of {listed(poor)}: they are no better than the mean."
+        for note in data.predictions.notes:
+            yield "completion", f"{note[0].upper()}{note[1:]}."
 
 
 def association_words(found: Association) -> str:

@@ -20,6 +20,8 @@ ALL_KINDS = (*KINDS, "root", "auto")
 FEW = 0.2
 #: where samples are in chunks, norms of missing views are predicted from those of about this many samples
 TRAINED_ON = 1_000_000
+#: rounding errors of scaling and undoing it are far smaller than this many units in the last place
+NOISE = 2.0**8
 
 
 @dataclass(frozen=True)
@@ -198,13 +200,17 @@ class Scaling:
         return replace(views, items=items)
 
     def undo(self, scaled: Views) -> Views:
-        """The samples of the fit in the units of the user again, up to rounding, in NumPy and double precision."""
+        """The samples of the fit in the units of the user again, in NumPy and double precision.
+
+        Digits that scaling and undoing it have changed are rounded off, so that zeros are zeros again.
+        """
         norms = None if self.log_norms is None else np.exp(np.nan_to_num(self.log_norms))
         items = []
         for v, (scale, view) in enumerate(zip(self.scales, scaled, strict=True)):
             X = view.X if view.is_sparse else to_numpy(view.X).astype(np.float64, copy=False)
             host = replace(view, X=X, mask=to_numpy(view.mask))
-            items.append(scale.undo(host, None if norms is None else norms[:, v]))
+            undone = scale.undo(host, None if norms is None else norms[:, v])
+            items.append(undone if view.is_sparse else undone.map(partial(_rounded, eps=view.eps())))
         return replace(scaled, items=tuple(items))
 
     def scale_of(self, views: Views) -> np.ndarray | None:
@@ -387,3 +393,10 @@ def _root_weights(views: AnyViews, weights: Any) -> tuple[float, ...]:
             f"view_weights must be positive, got {values.tolist()}; leave a view out instead of weighing it 0"
         )
     return tuple(np.sqrt(values).tolist())
+
+
+def _rounded(X: np.ndarray, eps: float) -> np.ndarray:
+    """Values (n, d) rounded to multiples of a power of two, which depends on the largest value of a feature."""
+    _, exponent = np.frexp(np.abs(X).max(axis=0, initial=0.0))
+    step = np.maximum(np.ldexp(NOISE * eps, exponent), np.finfo(np.float64).tiny)
+    return np.round(X / step) * step

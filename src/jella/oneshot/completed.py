@@ -1,0 +1,73 @@
+"""What a fitted model answers when asked to complete views: values, intervals, and how far to trust them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jella.impute.estimates import Estimates, plain_estimate
+from jella.impute.quality import Quality
+from jella.numerics.finite import overflow_refused
+from jella.views import Views
+from jella.views.intervals import with_layers
+from jella.views.probabilities import level_probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """Completed views, each value computed once.
+
+    Attributes
+    ----------
+    views : as given
+    lower, upper : as given, or None
+        Ends of the intervals, if they were asked for.
+    quality : Quality or None
+        Errors and notes; None without an imputer.
+    probabilities : dict of name -> DataFrame
+        Of the levels of categories, for views that have some.
+    found : Estimates or None
+        The imputed values; None without an imputer.
+    """
+
+    views: Any
+    lower: Any
+    upper: Any
+    quality: Quality | None
+    probabilities: dict[str, Any]
+    found: Estimates | None
+
+    @classmethod
+    def by(cls, model: Any, X: Any, observed: Any = None, interval: float | None = None) -> Completed:
+        """What a model makes of X; one that learns from hidden values does so now, if it has not yet."""
+        if getattr(model, "learn_completion", _nothing)() is None:
+            return cls._plain(model, X, observed, interval)
+        with overflow_refused("completed values"):
+            views, schema = model.read(X, observed), model.schema_
+            found = model.estimates(views, interval)
+            filled, lower, upper = found.fill(X, schema), None, None
+            if interval is not None:
+                lower, upper = found.fill(X, schema, "lower"), found.fill(X, schema, "upper")
+                filled = with_layers(filled, lower, upper)
+        quality = Quality.of(model.imputer_, model.view_names_in_, found)
+        probabilities = level_probabilities(views, found.get) if _has_categories(views) else {}
+        return cls(filled, lower, upper, quality, probabilities, found)
+
+    @classmethod
+    def _plain(cls, model: Any, X: Any, observed: Any, interval: float | None) -> Completed:
+        """The values of a model without an imputer, which refuses intervals."""
+        how = {} if interval is None else {"interval": interval}
+        filled, views = model.complete(X, observed=observed, **how), model.read(X, observed)
+        probabilities = {}
+        if hasattr(model, "kinds_") and isinstance(views, Views) and _has_categories(views):
+            readout = replace(model.readout_, on_empty=model.on_empty)
+            probabilities = level_probabilities(views, plain_estimate(views, readout, model.kinds_))
+        return cls(filled, None, None, None, probabilities, None)
+
+
+def _nothing() -> None:
+    """What a model learns that does not learn from hidden values."""
+
+
+def _has_categories(views: Views) -> bool:
+    return any(view.categories for view in views)
