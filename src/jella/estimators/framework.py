@@ -103,7 +103,6 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             Its kinds and weights of views are taken, instead of chosen again.
         """
         trial = clone(self).set_params(n_clusters=None, callback=None, warm_start=False, on_empty="drop")
-        trial._orders_samples = False
         if not isinstance(self.init, str):
             trial.set_params(init="svd")
         if like is not None:

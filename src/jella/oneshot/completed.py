@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jella.impute.estimates import Estimates, plain_estimate
+from jella.impute.estimates import Estimates
 from jella.impute.quality import Quality
 from jella.numerics.finite import overflow_refused
 from jella.views import Views
@@ -61,7 +61,8 @@ class Completed:
         probabilities = {}
         if hasattr(model, "kinds_") and isinstance(views, Views) and _has_categories(views):
             readout = replace(model.readout_, on_empty=model.on_empty)
-            probabilities = level_probabilities(views, plain_estimate(views, readout, model.kinds_))
+            expected = readout.in_units(views, readout.expect(readout.embed(views)))
+            probabilities = level_probabilities(views, expected)
         return cls(filled, None, None, None, probabilities, None)
 
 
