@@ -21,7 +21,7 @@ from jella.views.draw import draw_for_calibration
 #: share of the samples and of the entries that a trial hides, and the most values
 SHARE, MOST_HIDDEN = 0.1, 1_000_000
 #: trials: as many as it takes to hide whole views, or entries, of this many samples, within these bounds
-ENOUGH_ROWS, FEWEST_TRIALS, MOST_TRIALS = 60, 3, 8
+ENOUGH_ROWS, FEWEST_TRIALS, MOST_TRIALS = 60, 3, 15
 #: the path ends when this many weights have not lowered the error by this share
 PATIENCE, GAIN = 2, 1e-3
 #: models before and after the best one of the path that are kept
