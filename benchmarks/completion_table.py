@@ -1,197 +1,202 @@
-"""Error on the missing entries of real data, beside other methods that users may choose.
+"""Error of completed real data, of jella and of other imputers that users may choose.
 
-Run: JELLA_DATA=<folder> python benchmarks/completion_table.py [--repeats 5] [--sets Yale] [--methods RPCA] [--draw]
+Run: JELLA_DATA=<folder> python benchmarks/completion_table.py [--methods jella] [--sets Yale] [--jobs 2] [--draw]
+                                                               [--python MOFA+=<python> SoftImpute=<python> ...]
 
-Protocol of the JELLA paper: samples of the complete data at unit norm, then holes ('incomplete-view': a share of the
-samples lose a view, then the same share of the entries left; rates .1, .3, .5), the same data for all methods.
-RMSE over all missing entries of all views together, in the units of the unit-sample data. Methods at their defaults;
-SparseBDR gets the number of classes; IterativeImputer (n_nearest_features=20, max_iter=5) runs only on sets with at
-most 1000 features in total.
+Sets in their own units, the larger ones as 500 random samples (`completion_sets`). Holes by
+`jella.datasets.make_incomplete` in five settings, rates .1, .3, .5, five masks each; all methods get the same holes.
+jella is called as `jella.complete(views)`, with intervals where it can give them; it gets sparse sets sparse. The other
+methods run in environments of their own (`other_imputers`, which also says what is done to their features), named by
+--python; without one in this interpreter. `completion_scores` says what is measured. Costly methods run only on small
+sets, or with fewer masks: `affordable`.
 
-Each finished cell is appended to docs/results/completion.jsonl at once; a cell in the file is not computed again,
-and --draw writes docs/results/completion.md from the file without computing. One repeat of all cells comes before the
-next repeat; in it the cheap methods come first and Corel5k last.
+Each finished cell is appended to docs/results/completion.jsonl; a cell in the file is not computed again, and --draw
+writes docs/results/completion.md (`completion_page`) from the file without computing. To replace cells, delete their
+lines. One mask of all cells comes before the next. All processes (--jobs) use one thread.
 """
 
 from __future__ import annotations
 
+import inspect
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from real_sets import SETS, unit_samples
-from result_cells import RATES, SOURCE, arguments, failure, fill, origin, states
+from completion_page import draw
+from completion_scores import coverage, scores
+from completion_sets import FULL_SIZE, SETTINGS, TABLE_SETS, Views, dense, read, with_holes
+from measuring import append, load, machine, peak_gib
+from real_sets import folder
+from result_cells import RATES, RESULTS, SOURCE, arguments, failure, key
 
 import jella
-from jella.datasets import make_incomplete
-from jella.experiments.pipelines import all_features
 
-SETTING, LARGEST, OURS = "incomplete-view", "Corel5k", "SparseBDR"
-MOST_FEATURES = {"IterativeImputer": 1000}
-
-
-def mean_fill(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
-    X = all_features(views)
-    return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
-
-
-def knn(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
-    from sklearn.impute import KNNImputer
-
-    return KNNImputer().fit_transform(all_features(views))
-
-
-def iterative(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
-    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
-    from sklearn.impute import IterativeImputer
-
-    imputer = IterativeImputer(n_nearest_features=20, max_iter=5, random_state=seed)
-    return imputer.fit_transform(all_features(views))
-
-
-def rpca(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
-    return all_features(jella.RPCA().fit(views).complete(views))
-
-
-def sparse_bdr(views: dict[str, Any], k: int, seed: int) -> np.ndarray:
-    return all_features(jella.SparseBDR(n_clusters=k, random_state=seed).fit(views).complete(views))
-
-
+LEVEL = 0.9
 #: cheap ones first
-METHODS: dict[str, Callable[[dict[str, Any], int, int], np.ndarray]] = {
-    "mean-fill": mean_fill,
-    OURS: sparse_bdr,
-    "KNNImputer": knn,
-    "RPCA": rpca,
-    "IterativeImputer": iterative,
-}
+METHODS = ("mean", "KNNImputer", "jella", "MOFA+", "SoftImpute", "IterativeImputer", "MissForest")
+#: a set is larger than these: features of all views, or values
+MOST_FEATURES = {"IterativeImputer": 2000}
+MOST_VALUES = {"MissForest": 10_000}
+#: with more values, only these masks
+MANY_VALUES, FEW_MASKS = 1_500_000, {"MOFA+": 1, "SoftImpute": 1}
+#: at full size: what runs, once
+AT_FULL_SIZE = ("mean", "KNNImputer", "jella", "SoftImpute")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A set with holes, and the methods that are to complete it."""
+
+    set: str
+    setting: str
+    rate: float
+    repeat: int
+    methods: tuple[str, ...]
+
+    def cell(self, method: str) -> dict[str, Any]:
+        """What names the result of a method."""
+        parts = {"set": self.set, "setting": self.setting, "rate": self.rate, "repeat": self.repeat}
+        return {**parts, "method": method}
+
+
+def tasks(names: list[str], methods: list[str], repeats: int, done: set[Any], data: Path) -> Iterator[Task]:
+    """What the file lacks, one mask after the other."""
+    for repeat, name, setting, rate in product(range(repeats), names, SETTINGS, RATES):
+        if name in FULL_SIZE and (repeat, setting, rate) != (0, "incomplete-view", 0.3):
+            continue
+        task = Task(name, setting, rate, repeat, ())
+        wanted = [m for m in METHODS if m in methods and affordable(m, name, repeat, data)]
+        lacking = tuple(m for m in wanted if key(task.cell(m)) not in done)
+        if lacking:
+            yield Task(name, setting, rate, repeat, lacking)
+
+
+def affordable(method: str, name: str, repeat: int, data: Path) -> bool:
+    n, d = size(name, data)
+    if name in FULL_SIZE:
+        return method in AT_FULL_SIZE and (n * d <= MANY_VALUES or method not in FEW_MASKS)
+    return (
+        d <= MOST_FEATURES.get(method, d)
+        and n * d <= MOST_VALUES.get(method, n * d)
+        and (n * d <= MANY_VALUES or repeat < FEW_MASKS.get(method, repeat + 1))
+    )
 
 
 @lru_cache
-def read(name: str, data: Path) -> tuple[dict[str, Any], int]:
-    """Unit samples of a set, and the number of its classes."""
-    views, y = SETS[name](data)
-    return unit_samples(views), len(np.unique(y))
+def size(name: str, data: Path) -> tuple[int, int]:
+    """Samples, and features of all views."""
+    views = list(read(name, data).values())
+    return views[0].shape[0], sum(X.shape[1] for X in views)
 
 
-def cells(names: list[str], repeats: int, methods: list[str], data: Path) -> Iterator[dict[str, Any]]:
-    parts = [[n for n in names if n != LARGEST], [n for n in names if n == LARGEST]]
-    for repeat, part in product(range(repeats), parts):
-        for method, name, rate in product([m for m in METHODS if m in methods], part, RATES):
-            features = sum(X.shape[1] for X in read(name, data)[0].values())
-            if features <= MOST_FEATURES.get(method, features):
-                yield {"set": name, "setting": SETTING, "rate": rate, "repeat": repeat, "method": method}
+def work(task: Task, data: Path, pythons: dict[str, str]) -> list[dict[str, Any]]:
+    """The results of all methods of a task."""
+    warnings.simplefilter("ignore")
+    for method in task.methods:
+        if method != "jella":
+            server(pythons.get(method, sys.executable))  # first: a child inherits the peak memory of its parent
+    views = read(task.set, data)
+    holed = with_holes(views, task.setting, task.rate, task.repeat)
+    truth, holes = dense(views), dense(holed)
+    results = []
+    for method in task.methods:
+        try:
+            if method == "jella":
+                result = our_scores(holed, truth, holes, task.repeat)
+            else:
+                result = other_scores(method, pythons.get(method, sys.executable), truth, holes, task.repeat)
+        except Exception as error:
+            result = failure(error)
+        rounded = {name: round(x, 6) if isinstance(x, float) else x for name, x in result.items()}
+        results.append({**task.cell(method), **rounded, "machine": machine()})
+    return results
 
 
-def compute(cell: dict[str, Any], views: dict[str, Any], k: int) -> dict[str, Any]:
-    holed = make_incomplete(views, cell["rate"], SETTING, random_state=cell["repeat"])
-    started, cpu = time.perf_counter(), time.process_time()
-    try:
-        completed = METHODS[cell["method"]](holed, k, cell["repeat"])
-        result = errors(completed, views, holed)
-    except Exception as error:
-        result = failure(error)
-    spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - cpu}
-    return {**cell, **result, **spent, **origin(), "source": SOURCE}
+def our_scores(holed: Views, truth: list[np.ndarray], holes: list[np.ndarray], seed: int) -> dict[str, Any]:
+    options = {"interval": LEVEL} if "interval" in inspect.signature(jella.complete).parameters else {}
+    begin, cpu = time.perf_counter(), time.process_time()
+    found = jella.complete(holed, random_state=seed, **options)
+    result = {"seconds": time.perf_counter() - begin, "cpu_seconds": time.process_time() - cpu, "peak_gib": peak_gib()}
+    result |= {"versions": {"jella": jella.__version__, "source": SOURCE}, **scores(truth, holes, dense(found.views))}
+    ends = getattr(found, "lower", None), getattr(found, "upper", None)
+    if ends[0] is not None and ends[1] is not None:
+        result["coverage"] = coverage(truth, holes, dense(ends[0]), dense(ends[1]))
+    return result
 
 
-def errors(completed: np.ndarray, views: dict[str, Any], holed: dict[str, Any]) -> dict[str, Any]:
-    """RMSE over all missing entries, and by view."""
-    missing = np.isnan(all_features(holed))
-    if not np.isfinite(completed[missing]).all():
-        raise ValueError("values that are not finite are left")
-    squares = np.where(missing, completed - all_features(views), 0.0) ** 2
-    ends = np.cumsum([X.shape[1] for X in views.values()])[:-1]
-    parts = zip(views, np.split(squares, ends, axis=1), np.split(missing, ends, axis=1), strict=True)
-    by_view = {name: float(np.sqrt(part.sum() / where.sum())) for name, part, where in parts}
-    return {"rmse": float(np.sqrt(squares.sum() / missing.sum())), "by_view": by_view}
+def other_scores(
+    method: str, python: str, truth: list[np.ndarray], holes: list[np.ndarray], seed: int
+) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as scratch:
+        source, target = Path(scratch) / "in.npz", Path(scratch) / "out.npz"
+        np.savez(source, seed=seed, **{f"view_{v}": X for v, X in enumerate(holes)})
+        asked = server(python)
+        asked.stdin.write(json.dumps({"method": method, "source": str(source), "target": str(target)}) + "\n")
+        asked.stdin.flush()
+        line = asked.stdout.readline()
+        if not line:
+            server.cache_clear()
+            raise RuntimeError("the process of the method ended")
+        answer = json.loads(line)
+        if "error" in answer:
+            return answer
+        with np.load(target) as file:
+            return {**answer, **scores(truth, holes, [file[f"view_{v}"] for v in range(len(truth))])}
 
 
-Found = dict[tuple[str, float, str], dict[int, dict[str, Any]]]
+@lru_cache
+def server(python: str) -> Any:
+    """A process of that interpreter that answers requests until this process ends."""
+    script = Path(__file__).with_name("other_imputers.py")
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    return subprocess.Popen([python, str(script)], stdin=pipe, stdout=pipe, stderr=nowhere, text=True)
 
 
-def draw(results: list[dict[str, Any]]) -> str:
-    found: Found = {}
-    for result in results:
-        found.setdefault((result["set"], result["rate"], result["method"]), {})[result["repeat"]] = result
-    lines = [
-        "# Completion of real data",
-        "",
-        "Written by `python benchmarks/completion_table.py` (protocol in its first lines) from `completion.jsonl`,",
-        "which has all single runs with their errors by view. RMSE × 10⁴ on the missing entries, samples at unit norm,",
-        "means over the repeats named with each table; the best in bold. Failures are shown, not dropped. Seconds",
-        "are wall time on a busy machine with two cores: for orders of magnitude only.",
-        "",
-        *_summary(found),
-    ]
-    for name in SETS:
-        rows = [m for m in METHODS if any((name, rate, m) in found for rate in RATES)]
-        if rows:
-            counts = sorted({len(found[name, r, m]) for r, m in product(RATES, rows) if (name, r, m) in found})
-            repeats = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-            lines += ["", f"## {name} ({repeats} repeat{'' if repeats == '1' else 's'})", ""]
-            lines += ["| method | " + " | ".join(f"{rate:.0%}" for rate in RATES) + " | seconds |"]
-            lines += ["|---|" + "---|" * (len(RATES) + 1), *(_row(name, method, rows, found) for method in rows)]
-    return "\n".join([*lines, *states(results, OURS)]) + "\n"
+def _work(given: tuple[Task, Path, dict[str, str]]) -> list[dict[str, Any]]:
+    return work(*given)
 
 
-def _mean(runs: dict[int, dict[str, Any]], what: str, repeats: set[int] | None = None) -> float:
-    values = [run[what] for repeat, run in runs.items() if what in run and (repeats is None or repeat in repeats)]
-    return float(np.mean(values)) if values else float("nan")
-
-
-def _row(name: str, method: str, rows: list[str], found: Found) -> str:
-    entries = []
-    for rate in RATES:
-        runs = found.get((name, rate, method), {})
-        score = _mean(runs, "rmse")
-        best = np.nanmin([_mean(found.get((name, rate, m), {}), "rmse") for m in rows] + [np.inf])
-        failed = [run["error"] for run in runs.values() if "error" in run]
-        text = "–" if np.isnan(score) else f"{1e4 * score:.1f}"
-        text = f"**{text}**" if score == best else text
-        entries.append(text + (f" ({len(failed)} failed: {failed[0].split(':')[0]})" if failed else ""))
-    spent = [_mean(found[name, rate, method], "seconds") for rate in RATES if (name, rate, method) in found]
-    return f"| {method} | " + " | ".join(entries) + f" | {np.mean(spent):.1f} |"
-
-
-def _summary(found: Found) -> list[str]:
-    """How often our error is below each competitor's, by means over the repeats that both have, and all losses."""
-    pairs: dict[str, list[tuple[str, float, float, float]]] = {m: [] for m in METHODS if m != OURS}
-    for other, name, rate in product(pairs, SETS, RATES):
-        own, runs = found.get((name, rate, OURS), {}), found.get((name, rate, other), {})
-        both = {repeat for repeat in own.keys() & runs.keys() if "rmse" in runs[repeat]}
-        if both:  # where ours failed, NaN: a loss
-            failed = any("error" in own[repeat] for repeat in both)
-            pairs[other].append((name, rate, np.nan if failed else _mean(own, "rmse", both), _mean(runs, "rmse", both)))
-    losses = {(name, rate) for rows in pairs.values() for name, rate, mine, theirs in rows if not mine < theirs}
-    compared = {(name, rate) for rows in pairs.values() for name, rate, *_ in rows}
-    lines = [f"{OURS} has a lower error, by cell (set × rate, means over the repeats that both have), than", ""]
-    for other, rows in pairs.items():
-        lines.append(f"- {other}: in {sum(mine < theirs for *_, mine, theirs in rows)} of {len(rows)} cells")
-    lines.append(f"- all that ran: in {len(compared) - len(losses)} of {len(compared)} cells")
-    lines += ["", f"Where {OURS} loses:" if losses else f"{OURS} loses nowhere.", ""]
-    for other, rows in pairs.items():
-        for name, rate, mine, theirs in rows:
-            if not mine < theirs:
-                change = f"{1e4 * mine:.1f} against {1e4 * theirs:.1f}, {mine / theirs - 1:+.1%}"
-                lines.append(f"- {name}, {rate:.0%}, {other}: " + ("failed" if np.isnan(mine) else change))
-    return lines if losses else lines[:-1]
+def compute(todo: list[Task], data: Path, pythons: dict[str, str], jobs: int, fresh: bool) -> Iterator[dict[str, Any]]:
+    """All results, as they come; with `fresh` from a new process per task, so that its peak memory is its own."""
+    os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")})
+    given = [(task, data, pythons) for task in todo]
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1 if fresh else None) as pool:
+        for results in pool.imap_unordered(_work, given):
+            yield from results
 
 
 def main() -> None:
-    chosen = arguments(SETS, METHODS).parse_args()
-    fill(
-        "completion",
-        lambda data: cells(chosen.sets, chosen.repeats, chosen.methods, data),
-        lambda cell, data: compute(cell, *read(cell["set"], data)),
-        lambda result: result.get("error") or f"RMSE × 10⁴ {1e4 * result['rmse']:.1f}",
-        draw,
-        only_draw=chosen.draw,
-    )
+    parser = arguments([*TABLE_SETS, *FULL_SIZE], METHODS)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--python", nargs="*", default=[], metavar="METHOD=PATH", help="interpreter of a method")
+    chosen = parser.parse_args()
+    file, data = RESULTS / "completion.jsonl", folder()
+    if data is not None and not chosen.draw:
+        done = {key(result) for result in load(file)}
+        todo = list(tasks(chosen.sets, chosen.methods, chosen.repeats, done, data))
+        parts = [[t for t in todo if t.set not in FULL_SIZE]]
+        parts += [[replace(t, methods=(m,)) for t in todo if t.set in FULL_SIZE for m in t.methods]]
+        pythons, count = dict(pair.split("=", 1) for pair in chosen.python), sum(len(task.methods) for task in todo)
+        results = chain.from_iterable(
+            compute(part, data, pythons, chosen.jobs, fresh) for part, fresh in zip(parts, (False, True), strict=True)
+        )
+        for number, result in enumerate(results, 1):
+            append(file, result)
+            shown = result.get("error") or f"{result['rmse']:.3f} in {result['seconds']:.1f} s"
+            print(f"{number}/{count}", *key(result), shown, flush=True)
+    (RESULTS / "completion.md").write_text(draw(load(file)))
 
 
 if __name__ == "__main__":

@@ -135,6 +135,13 @@ def breast_tcga(data: Path) -> tuple[Views, np.ndarray]:
     )
 
 
+def bdgp(data: Path) -> tuple[Views, np.ndarray]:
+    """Word counts of images of 2500 embryos from three sides, and the classes; an absent image is a row of zeros."""
+    file = loadmat(data / "BDGP" / "BDGP_fea.mat")
+    names = ("lateral", "dorsal", "ventral")
+    return {n: X.T.copy() for n, X in zip(names, file["X"].ravel(), strict=True)}, file["Y"].ravel()
+
+
 def by_name(name: str) -> Load:
     """A set that `jella.datasets.load` finds by its name, complete."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from real_sets import ALL, Load, bbc_sport, folder, loadmat, read_set, three_sources
+from real_sets import ALL, Load, bbc_sport, bdgp, folder, loadmat, read_set, three_sources
 from scipy import sparse
 
 import jella
@@ -26,13 +26,6 @@ SEEDS = (0, 1, 2)
 RARE = (20, 60, 150)
 
 Views = dict[str, Any]
-
-
-def bdgp(data: Path) -> tuple[Views, np.ndarray]:
-    """Word counts of images of 2500 embryos from three sides, and the classes; an absent image is a row of zeros."""
-    file = loadmat(data / "BDGP" / "BDGP_fea.mat")
-    names = ("lateral", "dorsal", "ventral")
-    return {n: X.T.copy() for n, X in zip(names, file["X"].ravel(), strict=True)}, file["Y"].ravel()
 
 
 def cornell_links(data: Path) -> tuple[Views, np.ndarray]:
