@@ -66,7 +66,7 @@ def test_settings_reach_the_model():
     assert found.embedding.shape == (90, 5)
     assert found.model.random_state == 7
     assert found.model.scaling_.kinds == ("standardize",) * 3
-    done = jella.complete(views, n_components=4, n_clusters=3, estimate_error=False)
+    done = jella.complete(views, n_components=4, n_clusters=3, estimate_error=False, calibrate=False)
     assert done.model.n_components == 4
     assert done.model.n_clusters_ == 3
     with pytest.raises(TypeError, match="n_neighbours"):
@@ -102,7 +102,7 @@ def test_repr_stays_short_with_many_views_and_clusters():
     assert lines[1].endswith(" … and 4 more")
     assert lines[1].count(",") == 9
     assert "  … and 4 more views" in lines
-    done = repr(jella.complete(views, n_clusters=3, estimate_error=False)).splitlines()
+    done = repr(jella.complete(views, n_clusters=3, estimate_error=False, calibrate=False)).splitlines()
     assert len(done) <= 12
     assert done.index("  … and 4 more views") + 1 == next(i for i, line in enumerate(done) if line.startswith("  all"))
 
@@ -269,7 +269,7 @@ def test_containers_come_back_as_they_went_in(container):
     if container in ("single", "frame"):
         views = [np.hstack([np.ones((60, 1)), views[0]])]  # no sample without any value
     X = make(views)
-    found, done = jella.cluster(X, 3), jella.complete(X, n_clusters=3)
+    found, done = jella.cluster(X, 3), jella.complete(X, n_clusters=3, calibrate=False)
     np.testing.assert_array_equal(found.labels, jella.SparseBDR(3, random_state=0).fit(X).labels_)
     for completed in (found.complete(), done.views):
         assert type(completed) is type(X)
@@ -318,7 +318,8 @@ def test_masks_stand_for_nan():
     by_nan, by_mask = jella.cluster(views, 3), jella.cluster(junk, 3, observed=observed)
     np.testing.assert_array_equal(by_nan.labels, by_mask.labels)
     assert by_nan.n_missing == by_mask.n_missing
-    one, other = jella.complete(views, n_clusters=3), jella.complete(junk, observed=observed, n_clusters=3)
+    one = jella.complete(views, n_clusters=3, calibrate=False)
+    other = jella.complete(junk, observed=observed, n_clusters=3, calibrate=False)
     assert one.error == pytest.approx(other.error)
     assert one.mean_error == pytest.approx(other.mean_error)
     for X, Y in (*zip(one.views, other.views, strict=True), *zip(by_nan.complete(), by_mask.complete(), strict=True)):

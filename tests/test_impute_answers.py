@@ -1,0 +1,287 @@
+"""From predictions to answers: the recipe, intervals, error estimates, and signs of values missing by their size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import jella
+from jella.impute.errors import FEW_ROWS, estimate, gains, trust_in
+from jella.impute.hidden_values import HiddenValues, clustered_error
+from jella.impute.imputer import cross_fitted
+from jella.impute.recipe import Bounds, Recipe, first_guess
+from jella.impute.spread import Spread
+
+
+def low_rank(rng, n=40, widths=(8, 6), r=3, noise=0.1):
+    W = rng.normal(size=(n, r))
+    return [W @ rng.normal(size=(r, d)) + noise * rng.normal(size=(n, d)) for d in widths]
+
+
+# the recipe
+
+
+def evidence_of(truth, predictions, rng, *, n_features=4, n_trials=4, rows=None, whole=None, view=None, share=None):
+    """Hidden values in random order of features; one per sample, unless rows are given."""
+    n = len(truth)
+    rows = np.arange(n) if rows is None else rows
+    return HiddenValues(
+        view=np.zeros(n, dtype=np.int32) if view is None else view,
+        feature=rng.integers(n_features, size=n).astype(np.int32),
+        trial=(rows % n_trials).astype(np.int32),
+        sample=rows,
+        whole=np.zeros(n, dtype=bool) if whole is None else whole,
+        share=np.full(n, 0.5) if share is None else share,
+        truth=np.asarray(truth, dtype=float),
+        predictions=np.asarray(predictions, dtype=float),
+    )
+
+
+def bounds_of(low=-np.inf, high=np.inf, widths=(4,)):
+    return Bounds(tuple(np.full(d, float(low)) for d in widths), tuple(np.full(d, float(high)) for d in widths))
+
+
+def test_weights_find_the_best_predictor_and_are_not_negative(rng):
+    truth = rng.normal(size=4000)
+    noise = rng.normal(size=(4, 4000))
+    predictions = np.stack([truth + 0.1 * noise[0], truth + 2 * noise[1], noise[2], -truth + noise[3]])
+    found = Recipe.learn(evidence_of(truth, predictions, rng), [4], bounds_of())
+    weights = found.corrections[0].weights
+    assert (weights >= 0).all()
+    assert weights[0] > 0.9
+    assert weights[1:].max() < 0.05
+    assert found.groups == ((0, False),)
+
+
+def test_few_samples_leave_the_weights_near_the_first_guess(rng):
+    guess, far = first_guess(4), []
+    for n in (2, 20, 2000):
+        truth = rng.normal(size=n)
+        predictions = np.stack([rng.normal(size=n), rng.normal(size=n), truth, rng.normal(size=n)])
+        weights = Recipe.learn(evidence_of(truth, predictions, rng), [4], bounds_of()).corrections[0].weights
+        far.append(np.linalg.norm(weights - guess))
+    assert far[0] < 0.1 < far[1] < far[2]
+    # many values of few samples are few samples
+    rows, truth = np.repeat([0, 1], 1000), rng.normal(size=2000)
+    predictions = np.stack([rng.normal(size=2000), rng.normal(size=2000), truth, rng.normal(size=2000)])
+    own = evidence_of(truth, predictions, rng, rows=rows)
+    assert np.linalg.norm(Recipe.learn(own, [4], bounds_of()).corrections[0].weights - guess) < 0.15
+
+
+@pytest.mark.parametrize("by_feature", [(), ((0, False),)])
+def test_answers_do_not_use_the_truth_of_their_own_trial(by_feature, rng):
+    truth = rng.normal(size=400)
+    own = evidence_of(truth, truth + rng.normal(size=(4, 400)), rng)
+    mine = own.trial == 2
+    other = replace(own, truth=np.where(mine, -5.0 * truth + 1.0, truth))
+    first, second = (cross_fitted(one, [4], bounds_of(), by_feature) for one in (own, other))
+    np.testing.assert_array_equal(first[mine], second[mine])
+    assert (first[~mine] != second[~mine]).all()
+
+
+def test_features_are_corrected_by_themselves(rng):
+    truth = rng.normal(size=3000)
+    own = evidence_of(truth, truth + 0.1 * rng.normal(size=(4, 3000)), rng)
+    shift, slope = np.array([1.0, -1.0, 0.0, 0.0]), np.array([1.0, 1.0, 2.0, 0.5])
+    own = replace(own, truth=shift[own.feature] + slope[own.feature] * own.truth)
+    plain, refined = (Recipe.learn(own, [4], bounds_of(), groups) for groups in ((), ((0, False),)))
+    errors = [np.mean((one.answers(own) - own.truth) ** 2) for one in (plain, refined)]
+    assert errors[1] < 0.1 * errors[0]
+    (gain, error) = gains(own, refined.answers(own), plain.answers(own))[0, False]
+    assert gain == pytest.approx(errors[0] - errors[1])
+    assert gain > 5 * error
+
+
+def test_bounds_hold_and_means_of_counts_stay(rng):
+    counts = rng.poisson(0.8, size=6000) * 1.0
+    truth = (counts - 0.8) / np.sqrt(0.8)
+    low = -np.sqrt(0.8)
+    noisy = 0.3 * truth + rng.normal(size=(4, 6000)) * 0.8  # many predictions below zero
+    own = evidence_of(truth, noisy, rng)
+    bounds = bounds_of(low, 3.0)
+    recipe = Recipe.learn(own, [4], bounds)
+    wide = replace(recipe.corrections[0], weights=np.array([1.0, 0.0, 0.0, 0.0]))
+    for one in (recipe, replace(recipe, corrections=(wide,))):
+        answers = one.answers(own)
+        assert answers.min() >= low
+        assert answers.max() <= 3.0
+    raw = replace(recipe, bounds=bounds_of()).answers(own)
+    assert (raw < low).mean() > 0.01
+    assert abs(recipe.answers(own).mean() - raw.mean()) < 0.01
+    assert np.clip(raw, low, 3.0).mean() - raw.mean() > 0.002  # as it would be without the factors
+    assert abs(recipe.answers(own).mean() - truth.mean()) < 0.02
+
+
+def test_without_trust_the_answer_is_exactly_the_mean(rng):
+    truth = rng.normal(size=200)
+    own = evidence_of(truth, truth + rng.normal(size=(4, 200)), rng)
+    recipe = Recipe.learn(own, [4], bounds_of(-1.0, 1.0)).trusted({(0, False): 0.0})
+    predictions = rng.normal(size=(4, 5, 4))
+    for whole in (True, False):  # also by the fallback
+        np.testing.assert_array_equal(recipe.answer(predictions, 0, np.full(5, whole)), 0.0)
+    half, full = (recipe.trusted({(0, False): t}).answer(predictions, 0, np.zeros(5, dtype=bool)) for t in (0.5, 1.0))
+    np.testing.assert_allclose(half, full / 2)
+
+
+# intervals
+
+
+def planted_errors(kind, seed, n=6000):
+    """Truth and answers of two groups of observed shares with different errors, Gaussian or Poisson."""
+    rng = np.random.default_rng(seed)
+    share = np.where(rng.random(n) < 0.5, 0.2, 0.9)
+    if kind == "gauss":
+        answers = rng.normal(size=n)
+        truth = answers + rng.normal(size=n) * np.where(share < 0.5, 2.0, 0.5)
+        return evidence_of(truth, np.tile(answers, (4, 1)), rng, share=share), answers, bounds_of()
+    rate = rng.gamma(2.0, 1.0, size=n)
+    sd, mean = 2.0, 2.0
+    truth, answers = (rng.poisson(rate) - mean) / sd, (rate - mean) / sd
+    return evidence_of(truth, np.tile(answers, (4, 1)), rng, share=share), answers, bounds_of(-mean / sd)
+
+
+@pytest.mark.parametrize("kind", ["gauss", "poisson"])
+def test_intervals_hold_their_share_in_each_stratum(kind):
+    inside, groups = [], []
+    for seed in range(4):
+        own, answers, bounds = planted_errors(kind, seed)
+        new, values, _ = planted_errors(kind, seed + 100)
+        strata = Spread.learn(own, answers, bounds).of(0, False)
+        for feature in range(4):
+            at = np.flatnonzero(new.feature == feature)
+            lower, upper, _ = strata.around(np.tile(values[at][:, None], (1, 4)), new.share[at], 0.9)
+            truth = new.truth[at]
+            inside.append((lower[:, feature] - 1e-9 <= truth) & (truth <= upper[:, feature] + 1e-9))
+            groups.append(np.stack([new.share[at] < 0.5, values[at] > np.median(values)], axis=1))
+    inside, groups = np.concatenate(inside), np.concatenate(groups)
+    slack = 0.05 if kind == "poisson" else 0.0  # the ends of whole numbers hold more
+    assert 0.88 <= inside.mean() <= 0.92 + slack
+    for column in range(2):
+        for side in (True, False):
+            assert 0.88 <= inside[groups[:, column] == side].mean() <= 0.92 + slack
+
+
+def test_intervals_grow_with_their_level_and_the_deviation_is_that_of_errors(rng):
+    own, answers, bounds = planted_errors("gauss", 0)
+    spread = Spread.learn(own, answers, bounds)
+    strata = spread.of(0, False)
+    values = np.linspace(-2, 2, 9)[:, None] * np.ones(4)
+    ends = [strata.around(values, np.full(9, 0.9), level) for level in (0.5, 0.8, 0.95, 0.999)]
+    for narrow, wide in pairwise(ends):
+        assert (wide[0] < narrow[0]).all()
+        assert (wide[1] > narrow[1]).all()
+    np.testing.assert_allclose(ends[0][2], 0.5, rtol=0.1)
+    assert spread.of(0, True) is strata  # the other kind of hole
+    assert spread.of(1, False) is None
+
+
+# estimates of the error
+
+
+def test_errors_are_weighted_as_values_are_really_missing(rng):
+    n = 4000
+    whole = np.arange(n) % 2 == 0
+    truth = rng.normal(size=n)
+    answers = truth + np.where(whole, 1.0, 0.1) * rng.choice([-1.0, 1.0], n)
+    own = evidence_of(truth, np.tile(answers, (4, 1)), rng, whole=whole)
+    trust = {(0, True): 0.0, (0, False): 1.0}
+    for missing, expected in [
+        ({(0, True): 10, (0, False): 0}, 1.0),
+        ({(0, True): 0, (0, False): 10}, 0.01),
+        ({(0, True): 30, (0, False): 10}, 0.7525),
+        ({}, 0.505),
+    ]:
+        found = estimate(own, answers, missing, trust)
+        assert found.error**2 == pytest.approx(expected)
+        assert found.by_mean == (missing.get((0, False)) == 0)
+    assert found.mean_error == pytest.approx(1.0, abs=0.05)
+    assert (found.n_samples, found.n_values) == (n, n)
+    assert estimate(own, answers, {}, trust, v=1).error is None
+
+
+def test_the_standard_error_is_that_of_repetitions():
+    errors, claimed = [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        rows = np.repeat(np.arange(60), 5)
+        size = rng.gamma(1.0, 1.0, size=60)[rows]  # errors of a sample go together
+        answers = size * rng.normal(size=300)
+        own = evidence_of(np.zeros(300), np.zeros((4, 300)), rng, rows=rows)
+        found = estimate(own, answers, {}, {(0, False): 1.0}, v=0)
+        errors.append(found.error)
+        claimed.append(found.standard_error)
+        assert found.n_samples == 60
+    assert np.std(errors) == pytest.approx(np.mean(claimed), rel=0.2)
+
+
+def test_estimates_of_few_samples_are_rough(rng):
+    for n, rough in ((FEW_ROWS - 1, True), (FEW_ROWS, False)):
+        truth = rng.normal(size=5 * n)
+        own = evidence_of(truth, np.zeros((4, 5 * n)), rng, rows=np.repeat(np.arange(n), 5))
+        assert estimate(own, 0.0 * truth, {}, {(0, False): 0.0}).is_rough == rough
+
+
+def test_the_error_of_a_mean_respects_samples_and_trust_grows_with_the_gain(rng):
+    values = rng.normal(size=100)
+    alone = clustered_error(values, np.arange(100))
+    assert alone == pytest.approx(values.std() / 10)
+    assert clustered_error(np.repeat(values, 4), np.repeat(np.arange(100), 4)) == pytest.approx(alone)
+    assert trust_in(-1.0, 0.1) == 0.0
+    assert 0 < trust_in(0.1, 0.5) < trust_in(1.0, 0.5) < trust_in(10.0, 0.5) < 1
+
+
+# signs of values that are missing because of their size
+
+
+@pytest.mark.parametrize("setting", ["mnar", "mcar"])
+def test_signs_of_size_are_found_where_they_are_planted(setting):
+    said = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        views = low_rank(rng, n=120, widths=(12, 8), r=2, noise=0.2)
+        views = jella.datasets.make_incomplete(views, 0.25, setting, random_state=seed)
+        notes = jella.complete(views, n_clusters=None, max_iter=5).notes
+        said += any("missing because" in note for note in notes)
+    assert said == (4 if setting == "mnar" else 0)
+
+
+# noise and counts
+
+
+def test_noise_is_completed_by_means_and_said(monkeypatch):
+    monkeypatch.setattr("jella.impute.hidden_values.MOST_TRIALS", 3)
+    said = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = [rng.normal(size=(100, 8)), rng.normal(size=(100, 6))]
+        X = jella.datasets.make_incomplete(X, 0.2, random_state=seed)
+        found = jella.complete(X, max_iter=5)
+        for v, name in enumerate(("view0", "view1")):
+            means = np.nanmean(X[v], axis=0)
+            is_mean = np.allclose(np.where(np.isnan(X[v]), found.views[v], means), means)
+            assert is_mean == (name in found.imputed_by_mean)
+            assert any("nothing predicts" in note and name in note for note in found.notes) == is_mean
+            assert (found.error_by_view[name] == found.mean_error_by_view[name]) == is_mean
+        said += found.imputed_by_mean
+        assert found.error < 1.03 * found.mean_error
+    assert len(said) >= 4
+
+
+def test_counts_are_not_negative_and_their_totals_stay(monkeypatch):
+    monkeypatch.setattr("jella.impute.hidden_values.MOST_TRIALS", 3)
+    excess = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        rate = rng.gamma(1.0, 1.0, (100, 3)) @ rng.gamma(0.5, 0.7, (3, 30))
+        truth = [rng.poisson(rate).astype(float), np.log1p(rate[:, :6]) + 0.3 * rng.normal(size=(100, 6))]
+        X = jella.datasets.make_incomplete(truth, 0.4, random_state=seed)
+        found = jella.complete(X, max_iter=5)
+        gone = np.isnan(X[0])
+        assert found.views[0][gone].min() >= 0
+        spread = np.maximum(np.nanstd(X[0], axis=0), 0.1)
+        # against the rates: the counts of the samples that lack the view have noise of their own
+        excess.append(((found.views[0] - rate) / spread)[gone].mean())
+    assert abs(np.mean(excess)) < 0.02 + 2 * np.std(excess) / np.sqrt(len(excess))
