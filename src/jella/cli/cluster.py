@@ -1,8 +1,9 @@
 """Find clusters, an embedding and the missing values, and write them together with a model and a report.
 
 OUT gets labels and embedding (by sample), completed/ (the views in the format of DATA), model.jella (for
-`jella transform`), report.html and run.json. Observed values are written as they were read. With --dask, labels,
-embedding and the completed views are folders of Parquet parts, and there is no report.
+`jella transform`), report.html and run.json; with --interval, completed-lower/ and completed-upper/; and
+probabilities/ if a view has categories. Observed values are written as they were read. With --dask, labels, embedding
+and the completed views are folders of Parquet parts, and there is no report.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Impute the missing values and write the views in the format of DATA, with an estimate of the error.
 
-OUT gets completed/ and run.json. Observed values are written as they were read. The error is measured on observed
-values that are hidden from a second fit, and compared with imputing the mean. Methods scale the views with
-scale='auto', or scale='feature' if they take no negative values, unless --set scale=NAME is given. With --dask,
-completed/ has a folder of Parquet parts per view, and the error is not estimated.
+OUT gets completed/ and run.json; with --interval, completed-lower/ and completed-upper/; and probabilities/ if a view
+has categories. Observed values are written as they were read. Observed values are hidden a few times, to weigh and
+correct predictions and to measure the error, which is compared with imputing the mean; other methods than sparse-bdr
+are fitted a second time for that. Methods scale the views with scale='auto', or scale='feature' if they take no
+negative values, unless --set scale=NAME is given. With --dask, completed/ has a folder of Parquet parts per view, and
+the error is not estimated.
 """
 
 from __future__ import annotations

@@ -143,17 +143,15 @@ def completion_record(model: Any, done: Completed, *, cut: bool) -> Record:
         record["kinds"] = model.kinds_.summary(model.view_names_in_)
     if done.quality is not None:
         return record | {"calibration_seconds": round(model.imputer_.seconds, 3)} | done.quality.as_record()
-    return record | {"notes": _notes(model, cut)}
-
-
-def _notes(model: Any, cut: bool) -> list[str]:
-    """Why a model that calibrates has not done so."""
     from jella.model_selection.against_mean import interrupted
 
-    if not getattr(model, "calibrate", False):
-        return []
     why = "the fit was interrupted" if interrupted(model) else "none of the values can be hidden"
-    return [CUT if cut else f"not calibrated, since {why}: {PLAIN}"]
+    return record | {"notes": [CUT] if cut else uncalibrated(model, why)}
+
+
+def uncalibrated(model: Any, why: str) -> list[str]:
+    """A note that a model was not calibrated, if it should have been."""
+    return [f"not calibrated, since {why}: {PLAIN}"] if getattr(model, "calibrate", False) else []
 
 
 def note_lines(record: Record) -> list[str]:

@@ -1,7 +1,7 @@
 """Finish or repeat what `jella cluster` and `jella complete` add to their results, from a folder and its data.
 
 For a folder of `jella cluster` this is report.html; for one of `jella complete`, the estimate of the error, which needs
-a fit and a second one on hidden values.
+a fit and others on hidden values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Embed new samples with a saved model, and find their clusters and missing values.
 
 DATA has the views of the fit, or some of them, with the same features. OUT gets the embedding, the clusters if the
-model has some, completed/ (the views of DATA), predicted/ (views that DATA lacks) and run.json.
+model has some, completed/ (the views of DATA), predicted/ (views that DATA lacks) and run.json; with --interval, also
+the ends of intervals, e.g. completed-lower/ and completed-upper/; and probabilities/ if a view has categories.
 """
 
 from __future__ import annotations

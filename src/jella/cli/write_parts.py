@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jella.cli.completion import uncalibrated
 from jella.cli.fitted import Fitted, Record
 
 if TYPE_CHECKING:
@@ -73,7 +74,9 @@ class FittedInParts(Fitted):
             (place / NAMES).write_text(listed, encoding="utf-8")
         observed = compute([*(_n_observed(self.X[source.name]) for source in self.sources), *writes])
         pairs = zip(self.n_entries.items(), observed, strict=False)
-        return {"filled": {name: entries - int(known) for (name, entries), known in pairs}, "calibrated": False}
+        filled = {name: entries - int(known) for (name, entries), known in pairs}
+        notes = uncalibrated(self.model, "the samples are not in memory")
+        return {"filled": filled, "calibrated": False, "notes": notes}
 
     def write_model(self) -> None:
         """Write model.jella, unless the model needs samples that are not in memory."""
