@@ -9,7 +9,7 @@ from scipy import sparse
 
 import jella
 from jella.graphs.neighbours import nearest
-from jella.impute.path import FACTOR, MOST_WEIGHTS, PathPredictor, path, path_scaling, path_views
+from jella.impute.path import FACTOR, FEW, MOST_WEIGHTS, PathPredictor, PathStart, path, path_scaling
 from jella.impute.predictors import Predictors
 from jella.impute.units import Units
 from jella.problem.terms import Ridge
@@ -75,25 +75,25 @@ def test_the_path_is_the_soft_thresholded_svd_of_complete_data(rng, monkeypatch)
     monkeypatch.setattr("jella.impute.path.TOLERANCE", 1e-9)
     monkeypatch.setattr("jella.impute.path.INSIDE", 1e-6)  # all directions from the start
     views = read_views(low_rank(rng, r=4, noise=0.3))
-    scaled = path_views(path_scaling(views), views)
-    X = np.hstack([view.X for view in scaled]).astype(np.float64)
+    start = PathStart.of(path_scaling(views), views)
+    X = np.hstack([view.X for view in start.scaled]).astype(np.float64)  # with the constant
     Q, s, Vt = np.linalg.svd(X, full_matrices=False)
     # the objective ‖X − WUᵀ‖² + weight·(‖W‖² + ‖U‖²) is ‖X − Z‖² + 2·weight·‖Z‖_*
     assert Ridge(2.0).value(np.full((1, 1), 3.0)) == 18.0
-    for model, W in path(scaled):
+    for model, W in path(start):
         expected = (Q * np.maximum(s - model.weight, 0.0)) @ Vt
         assert np.linalg.norm(W @ np.vstack(model.bases).T - expected) <= 2e-2 * np.linalg.norm(expected)
 
 
 def test_the_weights_of_the_path_fall_and_components_come(rng):
     views = read_views(low_rank(rng, n=60, widths=(20, 15), r=6, noise=0.5))
-    found = [model for model, _ in path(path_views(path_scaling(views), views))]
+    found = [model for model, _ in path(PathStart.of(path_scaling(views), views))]
     weights, ranks = [one.weight for one in found], [one.bases[0].shape[1] for one in found]
     np.testing.assert_allclose(np.diff(np.log(weights)), np.log(FACTOR))
     assert len(found) == MOST_WEIGHTS
     assert ranks == sorted(ranks)
-    assert ranks[0] < ranks[-1] <= 35
-    assert all([U.shape[0] for U in one.bases] == [20, 15] for one in found)
+    assert ranks[0] < ranks[-1] <= 36
+    assert all([U.shape[0] for U in one.bases] == [20, 15, 1] for one in found)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_weights_of_the_path_fall_and_components_come(rng):
 def test_the_path_has_all_its_models_for_any_data(X):
     views = read_views([np.asarray(X, dtype=float)])
     predictor = PathPredictor.learn(views, (0, 3, 8))
-    assert len(predictor.models) == 3
+    assert len(predictor.models) == 3 + len(FEW)
     for one in predictor.predict(views)[0]:
         assert np.isfinite(one).all()
         assert np.abs(one - views[0].X.mean(axis=0)).max() <= np.ptp(views[0].X, axis=0).max() + 1e-6
@@ -180,7 +180,7 @@ def test_a_scale_is_undone_in_single_precision(rng):
     views = read_views([X.astype(np.float32) for X in low_rank(rng)])
     scaling = Scaling.learn(views, "standardize", weights=[3.0, 1.0])
     for ours, theirs in zip(scaling.undo(scaling.apply(views)), views, strict=True):
-        np.testing.assert_allclose(ours.X, theirs.X, atol=1e-5)
+        np.testing.assert_allclose(ours.X, theirs.X, atol=3e-4)  # the last digits are rounded off
 
 
 # what is hidden

@@ -11,7 +11,7 @@ import pytest
 import jella
 from jella.impute.errors import FEW_ROWS, estimate, gains, trust_in
 from jella.impute.hidden_values import HiddenValues, clustered_error
-from jella.impute.imputer import cross_fitted
+from jella.impute.imputer import N_FOLDS, cross_fitted
 from jella.impute.recipe import Bounds, Recipe, first_guess
 from jella.impute.spread import Spread
 
@@ -72,10 +72,11 @@ def test_few_samples_leave_the_weights_near_the_first_guess(rng):
 
 
 @pytest.mark.parametrize("by_feature", [(), ((0, False),)])
-def test_answers_do_not_use_the_truth_of_their_own_trial(by_feature, rng):
+def test_answers_do_not_use_the_truth_of_their_own_sample_in_any_trial(by_feature, rng):
     truth = rng.normal(size=400)
-    own = evidence_of(truth, truth + rng.normal(size=(4, 400)), rng)
-    mine = own.trial == 2
+    own = evidence_of(truth, truth + rng.normal(size=(4, 400)), rng, rows=np.repeat(np.arange(100), 4))
+    own = replace(own, trial=np.tile(np.arange(4), 100))
+    mine = own.sample % N_FOLDS == 2
     other = replace(own, truth=np.where(mine, -5.0 * truth + 1.0, truth))
     first, second = (cross_fitted(one, [4], bounds_of(), by_feature) for one in (own, other))
     np.testing.assert_array_equal(first[mine], second[mine])

@@ -376,7 +376,7 @@ def test_units_do_not_matter(unit, views, once):
     spread = {name: np.nanstd(X, axis=0) for name, X in views.items()}
     # other fingerprints give another order, and hide other values
     for part in ("views", "lower", "upper"):
-        assert relative({k: X / unit for k, X in getattr(other, part).items()}, getattr(once, part), spread) < 0.2
+        assert relative({k: X / unit for k, X in getattr(other, part).items()}, getattr(once, part), spread) < 0.35
     assert other.error == pytest.approx(once.error, abs=3 * once.standard_error)
     assert other.mean_error == pytest.approx(once.mean_error, rel=0.1)
     assert len(other.model.imputer_.path.models) >= 3  # the path was followed until it got worse
