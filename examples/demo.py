@@ -51,7 +51,6 @@ def ours() -> dict[str, Callable[[Views], Any]]:
     return {
         "jella.PVC": fitted(jella.PVC),
         "jella.MVLIV": fitted(jella.MVLIV),
-        "jella.MVLIV, standardized": fitted(jella.MVLIV, scale="standardize"),
         "jella.SparseBDR": fitted(jella.SparseBDR),
     }
 
