@@ -385,9 +385,9 @@ def test_units_do_not_matter(unit, views, once):
 def test_trials_that_hide_nothing_end_the_calibration(views, monkeypatch):
     calls, draw = [], draw_for_calibration
 
-    def drawn(given, share, rng, leanings):
+    def drawn(given, share, rng, *more):
         calls.append(share)
-        return draw(given, share, rng, leanings) if len(calls) < 2 else Hidden.nothing(given)
+        return draw(given, share, rng, *more) if len(calls) < 2 else Hidden.nothing(given)
 
     monkeypatch.setattr("jella.impute.hidden_values.draw_for_calibration", drawn)
     model = model_of().fit(views)

@@ -18,8 +18,8 @@ from jella.readout.neighbours import NeighbourReadout
 from jella.views import Hidden, Views
 from jella.views.draw import draw_for_calibration
 
-#: share of the samples and of the entries that a trial hides, and the most values
-SHARE, MOST_HIDDEN = 0.1, 1_000_000
+#: share of the samples and of the entries that a trial hides, the most values, and the most samples that lose some
+SHARE, MOST_HIDDEN, MOST_SAMPLES = 0.1, 1_000_000, 3000
 #: trials: as many as it takes to hide whole views, or entries, of this many samples, within these bounds
 ENOUGH_ROWS, FEWEST_TRIALS, MOST_TRIALS = 60, 3, 15
 #: the path ends when this many weights have not lowered the error by this share
@@ -102,12 +102,12 @@ def gather(
         Called before each trial with its number, from 1, and the number of trials.
     """
     rng, full = np.random.default_rng(seed), Units.of(views)
-    share = min(SHARE, MOST_HIDDEN / max(views.n_samples * views.n_features, 1))
+    share = min(SHARE, MOST_HIDDEN / max(min(views.n_samples, MOST_SAMPLES) * views.n_features, 1))
     parts: list[HiddenValues] = []
     numbers: tuple[int, ...] = ()
     trial, n_trials, leaning = 0, 1, leanings(views)
     while trial < n_trials:
-        hidden = draw_for_calibration(views, share, rng, leaning)
+        hidden = draw_for_calibration(views, share, rng, leaning, MOST_SAMPLES)
         if not any(_targets(views, hidden, full, v)[0].size for v in range(len(views))):
             break
         holed = hidden.apply(views)

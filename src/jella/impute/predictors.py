@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -57,24 +58,30 @@ class Predictors:
             In the user's units, NumPy arrays; each sample has something observed. The last two predictions are those
             of the low-rank model with its neighbours, and of donors.
         """
-        by_path, by_donors = self.path.predict(views), self._lent(views)
-        values = self.readout.in_units(views, self.readout.expect(self.readout.embed(views)))
+        readout, by_path = self.readout, self.path.predict(views)
+        scaled = readout.scaling.apply(views)
+        _, near = nearest(readout.samples, DONORS_PER_NEIGHBOUR * readout.n_neighbors, queries=scaled)
+        W = readout.placed(scaled, near[:, : readout.n_neighbors])
+        values, by_donors = readout.in_units(views, readout.expect(W)), self._lent(views, near)
         found = []
         for v in range(len(views)):
             several = [self.units.relative(one, v) for one in (*by_path[v], to_numpy(values(v, None)))]
             found.append(np.stack([*several, by_donors[v]]))
         return found
 
-    def _lent(self, views: Views) -> list[np.ndarray]:
+    @cached_property
+    def _lenders(self) -> list[View]:
+        """The samples of the fit in the user's units, at norm one where they are divided by norms."""
+        pairs = zip(self.readout.scaling.scales, self.readout.samples, strict=True)
+        return [scale.undo(_on_host(view), None) for scale, view in pairs]
+
+    def _lent(self, views: Views, near: np.ndarray) -> list[np.ndarray]:
         """The mean of the donors of each sample, relative to the units."""
         readout = self.readout
-        _, near = nearest(
-            readout.samples, DONORS_PER_NEIGHBOUR * readout.n_neighbors, queries=readout.scaling.apply(views)
-        )
         graph, norms = neighbour_graph(near, readout.samples.n_samples), readout.scaling.scale_of(views)
         found = []
-        for v, (scale, lenders) in enumerate(zip(readout.scaling.scales, readout.samples, strict=True)):
-            total, count = _sums(graph, scale.undo(_on_host(lenders), None))
+        for v, (scale, lenders) in enumerate(zip(readout.scaling.scales, self._lenders, strict=True)):
+            total, count = _sums(graph, lenders)
             if scale.by_norm and norms is not None:  # a donor lends a direction, and the sample has its own norm
                 total *= (norms[:, v] ** 2 if scale.rooted else norms[:, v])[:, None]
             total -= count * self.units.means[v]

@@ -99,7 +99,10 @@ class NeighbourReadout(LowRankReadout):
 
     def solve(self, views: AnyViews) -> Array:
         """The embedding (n, r) of new samples: from their observed values, pulled to the mean of their neighbours."""
-        _, found = nearest(self.samples, self.n_neighbors, queries=views)
+        return self.placed(views, nearest(self.samples, self.n_neighbors, queries=views)[1])
+
+    def placed(self, views: AnyViews, found: np.ndarray) -> Array:
+        """The embedding (n, r) of new samples with given neighbours (n, q) in the fit, -1 where there is none."""
         close = to_numpy(self._fit.own)[found]
         has = (found >= 0)[:, :, None]
         mean = like(np.where(has, close, 0.0).sum(axis=1) / np.maximum(has.sum(axis=1), 1), self.bases[0])

@@ -99,7 +99,11 @@ def _drawn_as_missing(views: Views, share: float, what: str, rng: np.random.Gene
 
 
 def draw_for_calibration(
-    views: Views, share: float, rng: np.random.Generator, leanings: Sequence[Floats | None] | None = None
+    views: Views,
+    share: float,
+    rng: np.random.Generator,
+    leanings: Sequence[Floats | None] | None = None,
+    most_samples: int | None = None,
 ) -> Hidden:
     """Whole views as often as samples lack each view, and entries of the views that lack entries.
 
@@ -114,6 +118,8 @@ def draw_for_calibration(
     rng : numpy.random.Generator
     leanings : sequence of arrays (n, d) or None, one per view, optional
         Log-odds of each entry to be hidden, up to a constant; by default all are equal.
+    most_samples : int, optional
+        With more samples, only so many of them, at random, can lose something.
 
     Examples
     --------
@@ -127,16 +133,19 @@ def draw_for_calibration(
     """
     leanings = [None] * len(views) if leanings is None else leanings
     by_cell = [_first_of_cells(view, one) for view, one in zip(views, leanings, strict=True)]
-    return _hidden(_drawn_for_calibration(_cells(views), share, rng, by_cell), views)
+    some = np.ones(views.n_samples, dtype=bool)
+    if most_samples is not None and views.n_samples > most_samples:
+        some = np.isin(np.arange(views.n_samples), rng.choice(views.n_samples, most_samples, replace=False))
+    return _hidden(_drawn_for_calibration(_cells(views), share, rng, by_cell, some), views)
 
 
 def _drawn_for_calibration(
-    views: Views, share: float, rng: np.random.Generator, leanings: Sequence[Floats | None]
+    views: Views, share: float, rng: np.random.Generator, leanings: Sequence[Floats | None], some: np.ndarray
 ) -> Hidden:
     lacking = np.array([views.n_samples - int(view.presence().sum()) for view in views], dtype=np.float64)
     complete = not lacking.any() and views.is_rowwise
     chances = np.ones(len(views)) if complete else lacking
-    able = views.presence() & (chances > 0)
+    able = views.presence() & (chances > 0) & some[:, None]
     rows = np.flatnonzero(_has_several(views) & able.any(axis=1))
     hidden = Hidden.nothing(views)
     if chances.any() and rows.size:
@@ -148,7 +157,7 @@ def _drawn_for_calibration(
         hidden = _without(views, lost)
     chosen = [v for v, view in enumerate(views) if (not view.is_sparse if complete else not view.is_rowwise)]
     if chosen:
-        hidden = _and_entries(views, hidden, share, rng, chosen, leanings)
+        hidden = _and_entries(views, hidden, share, rng, chosen, leanings, some)
     return Hidden(tuple(_spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)))
 
 
@@ -286,13 +295,18 @@ def _and_entries(
     rng: np.random.Generator,
     chosen: Sequence[int] | None = None,
     leanings: Sequence[Floats | None] | None = None,
+    some: np.ndarray | None = None,
 ) -> Hidden:
-    """The hidden values, and an exact share of the other entries of each view, or of each chosen view."""
+    """The hidden values, and an exact share of the other entries of each view, or of each chosen view.
+
+    Where `some` (n,) is given, entries come from these samples only.
+    """
     chosen = range(len(views)) if chosen is None else chosen
     left = hidden.left(views)
     observed = [np.broadcast_to(left[v], views[v].X.shape) for v in chosen]
     leans = [None if leanings is None else leanings[v] for v in chosen]
-    taken = [_share(mask, share, rng, lean) for mask, lean in zip(observed, leans, strict=True)]
+    able = observed if some is None or some.all() else [mask & some[:, None] for mask in observed]
+    taken = [_share(mask, share, rng, lean) for mask, lean in zip(able, leans, strict=True)]
     drawn = _spare_samples(observed, taken, [share] * len(observed), rng)
     masks = list(hidden)
     for v, mask in zip(chosen, drawn, strict=True):
