@@ -28,6 +28,14 @@ def data_folder() -> Path:
     return _folder("JELLA_DATA")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _few_trials() -> None:
+    """Few trials where a completion is calibrated: more of them test nothing else, and take most of the time."""
+    import jella.impute.hidden_values as trials
+
+    trials.MOST_TRIALS = trials.FEWEST_TRIALS
+
+
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])
 def xp(request: pytest.FixtureRequest) -> Any:
     """Every array library that is installed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -271,7 +272,7 @@ def test_a_terminal_is_told_about_the_calibration(tables, tmp_path, monkeypatch)
     assert main(["complete", str(tables), "-o", str(tmp_path / "out")]) == 0
     shown = sys.stderr.getvalue().split("\r\x1b[K")
     assert "calibrating on hidden values" in shown
-    assert "calibrating on hidden values, trial 2 of 8" in shown
+    assert any(re.fullmatch(r"calibrating on hidden values, trial 2 of \d+", line) for line in shown)
 
 
 def test_a_calibration_that_is_not_possible_is_told(capsys, tmp_path):

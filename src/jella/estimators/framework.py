@@ -250,7 +250,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             warnings.warn(
                 f"the fit was interrupted after {result.n_iter} sweeps; the model holds the last accepted blocks",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         elif result.stop_reason == "max_iter" and self.tol > 0 and self.has_minimiser:
             last = 1.0 - [sweep.ratio for sweep in result.sweeps if sweep.accepted][-1]
@@ -258,7 +258,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
                 f"{type(self).__name__} did not converge in {self.max_iter} sweeps: the last lowered the objective by "
                 f"{last:.1e} (tol={self.tol:g}); increase max_iter or tol, or try solver='sor'",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

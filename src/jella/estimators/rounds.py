@@ -46,5 +46,5 @@ class RoundsMixin:
                 f"{type(self).__name__} did not converge in {self.max_iter} rounds: {last} (tol={self.tol:g}); "
                 "increase max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )

@@ -151,7 +151,7 @@ def held_out_error(
     --------
     >>> import numpy as np, jella
     >>> W = np.arange(1.0, 21.0)[:, None]
-    >>> held_out_error(jella.MVLIV(n_components=1), [W @ np.ones((1, 4)), W @ np.ones((1, 3))]) < 0.01
+    >>> held_out_error(jella.MVLIV(n_components=1, scale="none"), [W @ np.ones((1, 4)), W @ np.ones((1, 3))]) < 0.01
     True
     """
     check_completes(estimator)

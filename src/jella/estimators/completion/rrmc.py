@@ -138,7 +138,7 @@ class RRMC(BaseCompletion):
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40))
     >>> X = np.where(rng.random(truth.shape) < 0.3, np.nan, truth + 20 * (rng.random(truth.shape) < 0.05))
-    >>> bool(np.allclose(RRMC(2).fit(X).complete(X)[np.isnan(X)], truth[np.isnan(X)], atol=1e-2))
+    >>> bool(np.allclose(RRMC(2, scale="sample").fit(X).complete(X)[np.isnan(X)], truth[np.isnan(X)], atol=1e-2))
     True
     """
 

@@ -160,7 +160,7 @@ class RAMC(RoundsMixin, ClusterMixin, BaseMultiView):
             f"{cut.labels.max() + 1} (sum of the {k} lowest eigenvalues {cut.residuals[-1]:.1e}), so the labels are "
             "k-means on eigenvectors; increase max_iter, or change n_neighbors or n_clusters",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
