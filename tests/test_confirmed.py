@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from jella.graphs import confirmed, spectral
-from jella.graphs.confirmed import UNCONFIRMED, confirmed_graph
+from jella.graphs.confirmed import UNCONFIRMED, confirmed_graph, label_neighbours
 from jella.graphs.spectral import choose_n_clusters, diffused_labels
 from jella.views import read_views
 
@@ -19,27 +19,45 @@ def test_an_edge_weighs_as_the_views_that_have_it():
     pairs, chain = np.array([[0.0], [0.1], [2.0], [2.1]]), np.array([[5.0], [1.0], [1.1], [9.0]])
     views = read_views([pairs, chain])
     bases = [np.ones((1, 1))] * 2
-    graph = confirmed_graph(NEAR, views, np.zeros((4, 1)), bases, [2.0, 1.0], 1).toarray()
+    graph = confirmed_graph(NEAR, views, np.zeros((4, 1)), bases, [2.0, 1.0]).toarray()
     np.testing.assert_allclose(graph, graph.T)
-    assert graph[1, 2] == pytest.approx(UNCONFIRMED + 2 * 0.2)
-    assert graph[2, 3] == pytest.approx(2 * UNCONFIRMED + 2 * (2 * 0.8))
+    assert graph[1, 2] == pytest.approx(0.5 * (UNCONFIRMED + 2 * 0.2))  # the only neighbour weighs 1 − 1/2
+    assert graph[2, 3] == pytest.approx(0.5 * (2 * UNCONFIRMED + 2 * 0.8))
     assert graph[0, 3] == 0.0  # neighbours in the second view, but not in the embedding
 
 
 def test_who_lacks_a_view_confirms_nothing_in_it():
     views = read_views([np.array([[0.0], [np.nan], [2.0], [2.1]])])
-    graph = confirmed_graph(NEAR, views, np.zeros((4, 1)), [np.ones((1, 1))], [1.0], 3).toarray()
-    assert graph[0, 1] == graph[1, 2] == pytest.approx(UNCONFIRMED)
-    assert graph[2, 3] == pytest.approx(2 * (UNCONFIRMED + 2))
+    graph = confirmed_graph(NEAR, views, np.zeros((4, 1)), [np.ones((1, 1))], [1.0]).toarray()
+    assert graph[0, 1] == graph[1, 2] == pytest.approx(0.5 * UNCONFIRMED)
+    assert graph[2, 3] == pytest.approx(0.5 * (2 * UNCONFIRMED + 2))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_missing_entries_are_as_the_model_expects(form):
     X = np.array([[0.0, 1.0], [0.0, np.nan], [0.0, 4.0], [0.0, 5.0]])
     W, U = np.array([[1.0], [4.1], [4.0], [5.0]]), np.array([[0.0], [1.0]])
-    graph = confirmed_graph(NEAR, read_views([form(X)]), W, [U], [1.0], 1).toarray()
-    assert graph[0, 1] == pytest.approx(UNCONFIRMED)  # sample 1 is at 4.1, beside sample 2
-    assert graph[1, 2] == pytest.approx(UNCONFIRMED + 2)
+    graph = confirmed_graph(NEAR, read_views([form(X)]), W, [U], [1.0]).toarray()
+    assert graph[0, 1] == pytest.approx(0.5 * UNCONFIRMED)  # sample 1 is at 4.1, beside sample 2
+    assert graph[1, 2] == pytest.approx(0.5 * (UNCONFIRMED + 2))
+
+
+def test_a_neighbour_weighs_as_its_rank_in_the_embedding_and_in_the_view_allows():
+    """Ranks 1 and 2 weigh 1 − 1/3 and 1/2 − 1/3; the lower of the two ranks counts."""
+    line = np.array([[0.0], [1.0], [3.0], [7.0]])
+    near = np.array([[2, 1], [0, 2], [1, 0], [2, 1]])  # the embedding has the neighbours of sample 0 the other way round
+    graph = confirmed_graph(near, read_views([line]), np.zeros((4, 1)), [np.ones((1, 1))], [1.0]).toarray()
+    first, second = 2 / 3, 1 / 6
+    assert graph[0, 2] == pytest.approx(UNCONFIRMED * (first + second) + second + second)
+    assert graph[0, 1] == pytest.approx(UNCONFIRMED * (first + second) + first + first)
+    assert graph[1, 3] == pytest.approx(UNCONFIRMED * second + second)  # 3 is not among the two nearest of 1
+
+
+def test_how_many_neighbours_the_graph_of_labels_has():
+    assert label_neighbours(1200, 6, 10) == 100  # a cluster has 200 samples
+    assert label_neighbours(400, 100, 10) == 7
+    assert label_neighbours(50_000, 10, 10) == 40  # no more edges than the limit
+    assert label_neighbours(10**6, 10, 25) == 25  # but the neighbours that were asked for
 
 
 def _side_of_a_stray(hints):
@@ -53,17 +71,17 @@ def _side_of_a_stray(hints):
     faint = np.concatenate([-100 + 0.1 * ring, -0.1 * ring, [3.0]])
     near = np.full((21, 10), -1)
     near[:20, :4] = np.concatenate([group + (ring[:, None] + [-2, -1, 1, 2]) % 10 for group in (0, 10)])
-    near[20, : hints + 2] = [*ring[:hints], 10, 11]
+    near[20, : hints + 2] = [ring[0], 10, *ring[1:hints], 11]
     bases = [np.zeros((1, 1))] * 2
     views = read_views([clear[:, None], faint[:, None]])
-    labels = diffused_labels(confirmed_graph(near, views, np.zeros((21, 1)), bases, [2.0, 1.0], 2), 2, 5, 0)
+    labels = diffused_labels(confirmed_graph(near, views, np.zeros((21, 1)), bases, [2.0, 1.0]), 2, 5, 0)
     assert len(set(labels[:10])) == len(set(labels[10:20])) == 1
     return int(labels[20] != labels[0])
 
 
 @pytest.mark.parametrize(
     ("hints", "side", "factor"),
-    [(5, 1, 2.0), (8, 0, 0.5)],
+    [(4, 1, 2.0), (6, 0, 0.5)],
     ids=["few hints do not outweigh two edges that a view confirms", "many hints do"],
 )
 def test_what_an_edge_weighs_that_no_view_confirms(hints, side, factor, monkeypatch):

@@ -70,8 +70,15 @@ def to_scipy(matrix: Any) -> Any:
     return sparse.csr_array(matrix.get())
 
 
-def neighbour_graph(indices: np.ndarray, n_columns: int | None = None) -> sparse.csr_array:
-    """Adjacency matrix (n, n), or (n, n_columns), of ones from the indices (n, q) of neighbours, where -1 means none.
+def neighbour_graph(
+    indices: np.ndarray, n_columns: int | None = None, weights: np.ndarray | None = None
+) -> sparse.csr_array:
+    """Adjacency matrix (n, n), or (n, n_columns), from the indices (n, q) of neighbours, where -1 means none.
+
+    Parameters
+    ----------
+    weights : array (q,), optional
+        Weight of an edge by the column of its neighbour; ones by default.
 
     >>> neighbour_graph(np.array([[1], [0], [-1]])).toarray()
     array([[0., 1., 0.],
@@ -85,6 +92,7 @@ def neighbour_graph(indices: np.ndarray, n_columns: int | None = None) -> sparse
     shape = (n, n if n_columns is None else n_columns)
     small = max(*shape, columns.size) < 2**31
     kind = np.int32 if small else np.int64
-    A = sparse.csr_array((np.ones(columns.size), columns.astype(kind), indptr.astype(kind)), shape=shape)
+    values = np.ones(columns.size) if weights is None else np.broadcast_to(weights, indices.shape)[keep]
+    A = sparse.csr_array((values, columns.astype(kind), indptr.astype(kind)), shape=shape)
     A.sort_indices()
     return A

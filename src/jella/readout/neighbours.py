@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.graphs.confirmed import confirmed_graph
+from jella.graphs.confirmed import confirmed_graph, label_neighbours
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.spectral import choose_n_clusters, diffused_labels
@@ -144,28 +144,27 @@ class NeighbourReadout(LowRankReadout):
             directed = neighbour_graph(self.near)
             path = choose_n_clusters(directed + directed.T)
             n_clusters = path.n_clusters
-        labels = largest_first(
-            self._labels_of(self.samples, self._fit.own, self.near, n_clusters, n_init, random_state)
-        )
+        labels = largest_first(self._labels_of(self.samples, self._fit.own, n_clusters, n_init, random_state))
         return NeighbourClusters(self._unit_rows, labels, self.n_neighbors, n_clusters, path), labels
 
     def relabel(self, places: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
         """Labels of the samples of the fit at these places, from a graph of these samples only; the embedding stays."""
         order = np.argsort(self._fit.places)
         rows = order[np.searchsorted(self._fit.places[order], places)]
-        near = dense_nearest(self._unit_rows[rows], self.n_neighbors)[1]
         W = to_numpy(self._fit.own)[rows]
-        return self._labels_of(self.samples.fetch(rows), W, near, n_clusters, n_init, random_state)
+        return self._labels_of(self.samples.fetch(rows), W, n_clusters, n_init, random_state)
 
     def without_samples(self) -> NeighbourReadout:
         """The readout without the samples of its fit, which workers need for `expect_near`."""
         return replace(self, known=None, clusters=None, samples=Views(()), near=np.empty((0, 0), dtype=np.intp))
 
     def _labels_of(
-        self, views: AnyViews, W: Array, near: np.ndarray, n_clusters: int, n_init: int, random_state: Any
+        self, views: AnyViews, W: Array, n_clusters: int, n_init: int, random_state: Any
     ) -> np.ndarray:
         weights = [scale.root_weight**2 for scale in self.scaling.scales]
-        graph = confirmed_graph(near, views, W, self.bases, weights, self.n_neighbors)
+        q = label_neighbours(views.n_samples, n_clusters, self.n_neighbors)
+        _, near = dense_nearest(unit_rows(to_numpy(W)), q)
+        graph = confirmed_graph(near, views, W, self.bases, weights)
         return diffused_labels(graph, n_clusters, n_init, random_state)
 
     def _each(self, views: AnyViews, function: Callable[..., Array], width: int | None, **kind: Any) -> Any:
