@@ -1,1 +1,1 @@
-"""A leaderboard: methods that cluster incomplete views, on published masks and on ours. `__main__` says how to run it."""
+"""A leaderboard of methods that cluster incomplete views; `__main__` says how to run it."""

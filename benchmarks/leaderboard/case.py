@@ -63,7 +63,7 @@ def own_protocol(
     """Cases of a complete set of `real_sets` with 30 % missing by `jella.datasets.make_incomplete`."""
     words = {
         "missing-view": "30 % of the samples lack one view, drawn at random.",
-        "incomplete-view": "30 % of the samples lack one view, then 30 % of the other entries of each view are missing.",
+        "incomplete-view": "30 % of the samples lack one view; then 30 % of the entries left in each view are removed.",
     }
     return [
         Case(

@@ -121,7 +121,7 @@ def scores(y: np.ndarray, known: np.ndarray, labels: np.ndarray) -> Result:
 
 
 def revision() -> str:
-    """The last commit that changed the library or the leaderboard, with + if there are changes that are in no commit."""
+    """The last commit that changed the library or the leaderboard, and + if there are changes since."""
     places = ["src", "benchmarks/leaderboard"]
     commit, changes = (
         subprocess.run(["git", *words, "--", *places], cwd=ROOT, capture_output=True, text=True).stdout.strip()
@@ -159,6 +159,7 @@ class Process:
         return {"error": f"no answer in {limit:.0f} s" if line is None else reason}
 
     def end(self) -> None:
+        """End the process; the next question starts another."""
         if self.running is not None:
             self.running.kill()
             self.running.communicate()

@@ -1,6 +1,6 @@
 """Runs a peer in the environment that has its packages; the runner starts it.
 
-Run: python -m leaderboard.serve PEER, then one line of JSON per request, {"source": IN.npz}; each is answered by one line.
+Run: python -m leaderboard.serve PEER, then one line of JSON per request, {"source": IN.npz}; one line answers each.
 
 IN holds `k`, `seed` and `view_0`, `view_1`, ... The answer has the labels, the seconds and CPU seconds of the peer, the
 peak memory of the process so far (GiB) and the versions of the packages; or the error. One process serves many

@@ -1,4 +1,4 @@
-"""BDGP: 2500 embryos of 5 classes, images from three sides; half of the samples lack views, and rows of zeros do too."""
+"""BDGP: images of 2500 embryos of 5 classes from three sides; rows of zeros are missing images."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CASES = [
         name="BDGP, 50% complete, rows of zeros missing",
         read=read,
         missing=(
-            "Published mask: half of the 2500 samples lack one or two views. Rows of zeros are images that do not exist; "
-            'they are read as missing too (`jella.align(views, zero_rows="missing")`), for all peers.'
+            "Published mask: half of the 2500 samples lack one or two views. A row of zeros is an image that does not "
+            'exist; for all peers it is read as missing too (`jella.align(views, zero_rows="missing")`).'
         ),
         published=(
             Figure("PMIMC", 50.9, 28.9, None, ""),
@@ -31,8 +31,8 @@ CASES = [
             Figure("UEAF", 44.4, 21.8, None, ""),
         ),
         differs=(
-            "Their figures are means over shares of .1 to .9, their weights were chosen with labels, and they take rows "
-            "of zeros as values, so that no sample is without data."
+            "Their figures are means over rates of .1 to .9, their weights were chosen with labels, and rows of zeros "
+            "count as values, so that no sample is without data."
         ),
     )
 ]

@@ -24,7 +24,7 @@ CASES = [
     Case(
         name=f"MSRC-v1 (3 views), {float(share):.0%} complete",
         read=partial(read, share),
-        missing=f"Published mask: {float(share):.0%} of the 210 samples have all three views, the others lack one or two.",
+        missing=f"Published mask: {float(share):.0%} of the 210 samples have all views, the others lack one or two.",
         published=FIGURES[share],
         differs="Their weights were chosen with labels. We do not know in which order they took the samples.",
     )
