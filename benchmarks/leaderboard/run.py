@@ -90,7 +90,7 @@ def fill(file: Path, peers: Iterable[ModuleType], cases: Iterable[Case], data: P
 def compute(process: Process, peer: ModuleType, case: Case, repeat: int, data: Path, limit: float) -> Result:
     """The scores of a peer on shuffled samples, or why there are none."""
     result = {"set": case.name, "peer": peer.NAME, "repeat": repeat, "seed": repeat}
-    origin = {"source": source(peer), "revision": revision(), "machine": machine()}
+    origin = {"source": source(peer), "revision": REVISION, "machine": machine()}
     if case.entries and not peer.ENTRIES:
         return {**result, "error": "does not apply: single entries are missing", **origin}
     views, y = case.read(data, repeat)
@@ -121,13 +121,17 @@ def scores(y: np.ndarray, known: np.ndarray, labels: np.ndarray) -> Result:
 
 
 def revision() -> str:
-    """The last commit that changed the library or the leaderboard, and + if there are changes since."""
-    places = ["src", "benchmarks/leaderboard"]
+    """The last commit that changed the library or what computes results, and + if there are changes since."""
+    places = ["src", "benchmarks/leaderboard", ":!benchmarks/leaderboard/page.py"]
     commit, changes = (
         subprocess.run(["git", *words, "--", *places], cwd=ROOT, capture_output=True, text=True).stdout.strip()
         for words in (["log", "-1", "--format=%h"], ["status", "--porcelain"])
     )
     return (commit or "unknown") + "+" * bool(changes)
+
+
+#: at import, since files may be edited during a run
+REVISION = revision()
 
 
 class Process:
