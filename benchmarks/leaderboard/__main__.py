@@ -18,6 +18,7 @@ import argparse
 import warnings
 from typing import Any
 
+import sample_order
 from measuring import load
 from real_sets import folder
 from result_cells import RESULTS
@@ -52,7 +53,7 @@ def main() -> None:
         wanted = chosen(peers, options.peers or options.again)
         fill(file, wanted, chosen(cases, options.sets), data, options.limit)
     page = RESULTS / "leaderboard.md"
-    page.write_text(draw(load(file), peers, cases))
+    page.write_text(draw(load(file), peers, cases, sample_order.table()))
     print(f"wrote {page}")
 
 

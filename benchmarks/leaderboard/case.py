@@ -19,13 +19,12 @@ Read = Callable[[Path, int], tuple[list[np.ndarray], np.ndarray]]
 
 @dataclass(frozen=True)
 class Figure:
-    """A published result, in percent."""
+    """A published result, in percent; `published.PAPERS` has the papers of the methods."""
 
     method: str
     acc: float | None
     nmi: float | None
-    ari: float | None
-    paper: str
+    ari: float | None = None
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ CASES = [
             'exist; for all peers it is read as missing too (`jella.align(views, zero_rows="missing")`).'
         ),
         published=(
-            Figure("PMIMC", 50.9, 28.9, None, ""),
-            Figure("RISE", 44.9, 19.2, None, ""),
-            Figure("UEAF", 44.4, 21.8, None, ""),
+            Figure("PMIMC", 50.9, 28.9),
+            Figure("RISE", 44.9, 19.2),
+            Figure("UEAF", 44.4, 21.8),
         ),
         differs=(
             "Their figures are means over rates of .1 to .9, their weights were chosen with labels, and rows of zeros "

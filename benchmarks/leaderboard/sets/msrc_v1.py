@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from leaderboard.case import Case, Figure
-from leaderboard.published import HCP, read_masked
+from leaderboard.published import read_masked
 
 
 def read(share: str, data: Path, repeat: int) -> tuple[list[np.ndarray], np.ndarray]:
@@ -16,9 +16,9 @@ def read(share: str, data: Path, repeat: int) -> tuple[list[np.ndarray], np.ndar
 
 
 FIGURES = {
-    "0.1": (Figure("HCP-IMSC", 69.9, 62.2, None, HCP), Figure("MKKM-IK-MKC", 73.3, None, None, HCP)),
-    "0.5": (Figure("HCP-IMSC", 87.0, 76.4, None, HCP),),
-    "0.9": (Figure("HCP-IMSC", 86.8, 75.9, None, HCP),),
+    "0.1": (Figure("HCP-IMSC", 69.9, 62.2), Figure("MKKM-IK-MKC", 73.3, None)),
+    "0.5": (Figure("HCP-IMSC", 87.0, 76.4),),
+    "0.9": (Figure("HCP-IMSC", 86.8, 75.9),),
 }
 CASES = [
     Case(
