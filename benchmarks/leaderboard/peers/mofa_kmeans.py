@@ -11,8 +11,8 @@ PACKAGES: tuple[str, ...] = ("mofapy2", "numpy", "scikit-learn")
 ENVIRONMENT = ".venv-mofa"
 ENTRIES = True
 HOW = (
-    "Samples of each view at unit norm (its guide asks to remove differences in size), constant features left out, views "
-    "scaled to unit variance (`scale_views=True`), 10 factors (its default), `KMeans(k, n_init=10)` on the factors."
+    "Samples of each view at unit norm (its guide asks to remove differences in size), without constant features; "
+    "views at unit variance (`scale_views=True`), 10 factors (its default), `KMeans(k, n_init=10)` on the factors."
 )
 
 
