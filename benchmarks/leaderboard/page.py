@@ -61,6 +61,10 @@ AFTER_ORDER = """
 Sorted, the transform seems to find nearly all classes. Shuffled, it finds less than the plain sum of the graphs. A
 figure from a sorted file says little unless the method gives the same answer for any order."""
 
+NOT_HERE = """\
+Not here: OSLFIMVC, OMVC, IMSCAGL and MKKMIK of iMML, which need Octave; its MRGCN and IntegrAO, which need its extra
+`deep`; its MONET, which ignores the number of clusters; published programs in MATLAB."""
+
 
 def draw(results: Results, peers: dict[str, ModuleType], cases: dict[str, Case], order: Iterable[str]) -> str:
     """The whole page; `order` is the table of the example on the order of samples."""
@@ -162,7 +166,7 @@ def _list(results: Results, peers: dict[str, ModuleType]) -> str:
         lines.append(f"| {name} | {peer.HOW} | {'; '.join(versions)} | {sources} |")
     machines = "; ".join(sorted({one["machine"] for one in results}))
     note = "`source` is the digest of jella's source, or of the file of another peer; commits are in parentheses."
-    return "\n".join([*lines, "", f"Machines: {machines}. {note}"])
+    return "\n".join([*lines, "", f"Machines: {machines}. {note}", "", NOT_HERE])
 
 
 def _commits(runs: Results, digest: str) -> list[str]:
