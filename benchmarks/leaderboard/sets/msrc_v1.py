@@ -26,7 +26,10 @@ CASES = [
         read=partial(read, share),
         missing=f"Published mask: {float(share):.0%} of the 210 samples have all views, the others lack one or two.",
         published=FIGURES[share],
-        differs="Their weights were chosen with labels. We do not know in which order they took the samples.",
+        differs=(
+            "Their weights were chosen with labels. We do not know in which order they took the samples. EE-R-IMVC is "
+            "reported with ACC 92.0 at 70 % complete, a mask that we do not have."
+        ),
     )
     for share in FIGURES
 ]
