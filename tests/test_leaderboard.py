@@ -137,6 +137,8 @@ def test_scores_count_samples_without_values():
     y, known = np.array([0, 0, 1, 1]), np.array([True, True, True, False])
     found = scores(y, known, np.array([5, 5, 7]))
     assert (found["acc"], found["acc_known"]) == (0.75, 1.0)
+    gift = scores(np.array([0, 0, 1, 1, 1]), np.array([True, True, True, False, False]), np.array([5, 6, 6]))
+    assert (gift["acc"], gift["acc_known"]) == (pytest.approx(0.4), pytest.approx(2 / 3, abs=1e-6))
     assert "acc_known" not in scores(y, np.ones(4, dtype=bool), np.array([0, 0, 1, 1]))
 
 
