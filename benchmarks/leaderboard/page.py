@@ -30,11 +30,12 @@ are several; our own protocol is run with three masks. What "missing rate" means
 [protocols](../protocols.md).
 
 **Scores** are in percent, means and standard errors over the repeats: ACC under the best one-to-one matching of
-clusters to classes, NMI with the geometric mean, ARI. A sample without any value is not given to a peer; it counts as
-wrong in ACC, and as one more cluster in NMI and ARI. Where there are such samples, the scores over the others are
-shown too. The best value of a column among the peers is in bold. Seconds are wall time of one run on a busy machine
-with two cores, one thread: for orders of magnitude only. A peer that fails on a set, or has no answer within the
-limit, is shown with the reason and is not run on the other repeats."""
+clusters to classes, NMI with the geometric mean, ARI. Where there is one mask only, the standard error tells of seeds
+and order, not of other masks. A sample without any value is not given to a peer; it counts as wrong in ACC, and as one
+more cluster in NMI and ARI. Where there are such samples, the scores over the others are shown too. The best value of
+a column among the peers is in bold. Seconds are wall time of one run on a busy machine with two cores, one thread: for
+orders of magnitude only. A peer that fails on a set, or has no answer within the limit, is shown with the reason and
+is not run on the other repeats."""
 
 PUBLISHED = """\
 ## Published figures
