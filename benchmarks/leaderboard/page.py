@@ -41,9 +41,8 @@ PUBLISHED = """\
 ## Published figures
 
 Rows in italics are quoted, not run by us. They are no fair comparison in either direction: their weights were chosen
-with labels, set by set and often rate by rate, ours were not; the preparation of the data, the masks, the mean in the
-NMI and the order of the samples can differ, as each table says. We quote them so that readers see the order of
-magnitude that is claimed."""
+with labels, ours were not; the preparation of the data, the masks, the mean in the NMI and the order of the samples
+can differ, as each table says. We quote them so that readers see the order of magnitude that is claimed."""
 
 ORDER = """\
 ## Why samples are shuffled

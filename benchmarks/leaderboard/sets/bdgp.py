@@ -31,8 +31,8 @@ CASES = [
             Figure("UEAF", 44.4, 21.8),
         ),
         differs=(
-            "Their figures are means over rates of .1 to .9, their weights were chosen with labels, and rows of zeros "
-            "count as values, so that no sample is without data."
+            "Their figures are means over rates of .1 to .9, and their weights were chosen with labels. We do not know "
+            "how they read rows of zeros; as values, they leave no sample without data."
         ),
     )
 ]
