@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests and the demo use one BLAS thread per process, so that parallel test processes do not compete; results are the same.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow test-oldest campaign reproduce-quick lint format bench bench-imml clean
+.PHONY: demo test test-slow test-oldest campaign reproduce-quick lint format bench bench-imml leaderboard clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -59,5 +59,13 @@ bench-imml: .venv/installed
 	.venv-imml/bin/python -m pip install --quiet 'imml==0.6.*'
 	$(BIN)/python benchmarks/daimc_vs_imml.py --imml-python .venv-imml/bin/python
 
+# clusters of our methods and of other packages, each in an environment of its own; it adds what the page lacks, needs JELLA_DATA
+leaderboard: .venv/installed
+	test -x .venv-imml/bin/python || $(PYTHON) -m venv .venv-imml
+	.venv-imml/bin/python -m pip install --quiet 'imml==0.6.*'
+	test -x .venv-mofa/bin/python || $(PYTHON) -m venv .venv-mofa
+	.venv-mofa/bin/python -m pip install --quiet mofapy2 snfpy 'scikit-learn==1.7.*'
+	PYTHONPATH=benchmarks $(BIN)/python -m leaderboard
+
 clean:
-	rm -rf .campaign .venv .venv-imml .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .campaign .venv .venv-imml .venv-mofa .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""A leaderboard of methods that cluster incomplete views; `__main__` says how to run it."""

@@ -1,0 +1,7 @@
+"""nutrimouse, complete, with values removed by our protocol."""
+
+from __future__ import annotations
+
+from leaderboard.case import own_protocol
+
+CASES = own_protocol("nutrimouse")
