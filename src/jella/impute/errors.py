@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.impute.hidden_values import HiddenValues, clustered_error
+from jella.impute.chance import clustered_error
+from jella.impute.hidden_values import HiddenValues
 from jella.impute.recipe import Group
 
 #: an estimate from fewer samples is called rough

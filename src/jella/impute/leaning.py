@@ -1,7 +1,8 @@
 """Which entries are like the missing ones: hiding them shows best how well missing ones are predicted.
 
 An entry is more likely to be missing in a sample, or in a feature, that lacks many others, and where values depend on
-what is missing, by its expected size.
+what is missing, by its expected size. Expected sizes of missing entries are compared with those of hidden ones: a model
+expects more of an entry that it has seen and that is large, so seen entries would make missing ones look small.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from itertools import islice
 
 import numpy as np
 
+from jella.impute.chance import clustered_error, sure_share
 from jella.impute.path import PathStart, path, path_scaling
 from jella.numerics.arrays import to_numpy
 from jella.views import View, Views
+from jella.views.draw import draw_for_calibration
 
+#: share of the entries, and the most samples, that are hidden from the model that expects the sizes
+SHARE, MOST_SAMPLES = 0.1, 3000
 #: the model of the path that expects the sizes
 NUMBER = 2
 #: counts of missing and observed entries are raised by this
@@ -22,24 +27,26 @@ PRIOR = 1.0
 MOST = 3.0
 
 
-def leanings(views: Views) -> list[np.ndarray | None]:
+def leanings(views: Views, rng: np.random.Generator) -> list[np.ndarray | None]:
     """Log-odds of each entry to be missing, up to a constant, (n, d) per view; None for views without missing entries.
 
     Parameters
     ----------
     views : Views
         In the user's units; NumPy arrays.
+    rng : numpy.random.Generator
     """
     if views.is_rowwise:
         return [None] * len(views)
-    model, W = next(islice(path(PathStart.of(path_scaling(views), views)), NUMBER, None))
+    holed = draw_for_calibration(views, SHARE, rng, most_samples=MOST_SAMPLES).apply(views)
+    model, W = next(islice(path(PathStart.of(path_scaling(holed), holed)), NUMBER, None))
     out: list[np.ndarray | None] = []
     for v, view in enumerate(views):
         if view.is_rowwise:
             out.append(None)
             continue
         expected = W @ model.bases[v].T
-        out.append(np.clip(_rates(view) + _sizes(view, expected), -MOST, MOST))
+        out.append(np.clip(_rates(view) + _sizes(view, holed[v], expected), -MOST, MOST))
     return out
 
 
@@ -53,16 +60,20 @@ def _rates(view: View) -> np.ndarray:
     return (rows - rows[there].mean())[:, None] + (columns - columns.mean())
 
 
-def _sizes(view: View, expected: np.ndarray) -> np.ndarray:
-    """What the expected size says: two normal distributions, one of the missing and one of the observed entries."""
-    there = view.presence()
+def _sizes(view: View, holed: View, expected: np.ndarray) -> np.ndarray:
+    """What the expected size says: two normal distributions, one of the missing and one of the hidden entries.
+
+    Only as far as these differ by more than chance.
+    """
+    there = holed.presence()
     centred = expected - expected[there].mean(axis=0)
     spread = centred[there].std(axis=0)
     size = centred / np.where(spread > 0, spread, 1.0)
     missing = ~to_numpy(view.mask) & there[:, None]
-    observed = to_numpy(view.mask)
-    if not missing.any() or not observed.any():
+    hidden = to_numpy(view.mask) & ~to_numpy(holed.mask) & there[:, None]
+    if not missing.any() or not hidden.any():
         return np.zeros_like(size)
-    difference = size[missing].mean() - size[observed].mean()
-    variance = 0.5 * (size[missing].var() + size[observed].var())
-    return size * (difference / variance if variance > 0 else 0.0)
+    difference = float(size[missing].mean() - size[hidden].mean())
+    error = np.hypot(*(clustered_error(size[where], np.nonzero(where)[0]) for where in (missing, hidden)))
+    variance = 0.5 * float(size[missing].var() + size[hidden].var())
+    return size * (sure_share(difference, error) * difference / variance if variance > 0 else 0.0)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import spearmanr
 
-from jella.impute.hidden_values import HiddenValues, clustered_error
+from jella.impute.chance import clustered_error
+from jella.impute.hidden_values import HiddenValues
 from jella.impute.imputed import Imputed
 from jella.impute.units import Units
 from jella.numerics.arrays import to_numpy
