@@ -8,6 +8,7 @@ expects more of an entry that it has seen and that is large, so seen entries wou
 from __future__ import annotations
 
 from itertools import islice
+from math import hypot
 
 import numpy as np
 
@@ -74,6 +75,6 @@ def _sizes(view: View, holed: View, expected: np.ndarray) -> np.ndarray:
     if not missing.any() or not hidden.any():
         return np.zeros_like(size)
     difference = float(size[missing].mean() - size[hidden].mean())
-    error = np.hypot(*(clustered_error(size[where], np.nonzero(where)[0]) for where in (missing, hidden)))
+    errors = [clustered_error(size[where], np.nonzero(where)[0]) for where in (missing, hidden)]
     variance = 0.5 * float(size[missing].var() + size[hidden].var())
-    return size * (sure_share(difference, error) * difference / variance if variance > 0 else 0.0)
+    return size * (sure_share(difference, hypot(*errors)) * difference / variance if variance > 0 else 0.0)
