@@ -300,7 +300,8 @@ def test_the_error_of_a_mean_respects_samples_and_trust_grows_with_the_gain(rng)
     assert alone == pytest.approx(values.std() / 10)
     assert clustered_error(np.repeat(values, 4), np.repeat(np.arange(100), 4)) == pytest.approx(alone)
     assert trust_in(-1.0, 0.1) == 0.0
-    assert 0 < trust_in(0.1, 0.5) < trust_in(1.0, 0.5) < trust_in(10.0, 0.5) < 1
+    assert trust_in(0.1, 0.5) == 0.0  # may be chance
+    assert 0 < trust_in(0.3, 0.5) < trust_in(1.0, 0.5) < trust_in(10.0, 0.5) < 1
 
 
 # signs of values that are missing because of their size
