@@ -14,7 +14,7 @@ import numpy as np
 
 from jella.impute.chance import clustered_error, sure_share
 from jella.impute.path import PathStart, path, path_scaling
-from jella.numerics.arrays import to_numpy
+from jella.numerics.arrays import dense_rows, to_numpy
 from jella.views import View, Views
 from jella.views.draw import draw_for_calibration
 
@@ -22,6 +22,8 @@ from jella.views.draw import draw_for_calibration
 SHARE, MOST_SAMPLES = 0.1, 3000
 #: the model of the path that expects the sizes
 NUMBER = 2
+#: sizes count in full if they go with hidden values by this share of what they do with seen ones
+ENOUGH = 0.2
 #: counts of missing and observed entries are raised by this
 PRIOR = 1.0
 #: log-odds are cut at this, so that no entry is certain to be hidden
@@ -77,4 +79,21 @@ def _sizes(view: View, holed: View, expected: np.ndarray) -> np.ndarray:
     difference = float(size[missing].mean() - size[hidden].mean())
     errors = [clustered_error(size[where], np.nonzero(where)[0]) for where in (missing, hidden)]
     variance = 0.5 * float(size[missing].var() + size[hidden].var())
-    return size * (sure_share(difference, hypot(*errors)) * difference / variance if variance > 0 else 0.0)
+    if not variance > 0:
+        return np.zeros_like(size)
+    kept = _kept_share(view, size, hidden, to_numpy(holed.mask) & there[:, None])
+    return size * (kept * sure_share(difference, hypot(*errors)) * difference / variance)
+
+
+def _kept_share(view: View, size: np.ndarray, hidden: np.ndarray, seen: np.ndarray) -> float:
+    """The share of the leaning by sizes that is kept, from 0 to 1: less where sizes hardly go with hidden values.
+
+    What is hidden later are mostly values that the model has seen: where sizes go with these alone, as with rare words,
+    the largest of them would be hidden.
+    """
+    X, mask = dense_rows(view.X, slice(None)), to_numpy(view.mask)
+    values = np.where(mask, X - X.sum(axis=0, where=mask) / np.maximum(mask.sum(axis=0), 1), 0.0)
+    spread = np.sqrt(np.sum(values**2, axis=0) / np.maximum(mask.sum(axis=0), 1))
+    values /= np.where(spread > 0, spread, 1.0)
+    unseen, known = (float(np.mean(values[where] * size[where])) for where in (hidden, seen))
+    return min(max(unseen / (ENOUGH * known), 0.0), 1.0) if known > 0 else 0.0
