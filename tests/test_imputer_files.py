@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from common import planted
 from test_saving import npy, write
 
 import jella
+from jella.impute.recipe import Correction
+from jella.saving.imputer_rules import check_record
 
 N = 80
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -97,8 +100,8 @@ def _set_part(part, value):
 TAMPERED = [
     ("Correction", _change_array("weights", lambda w: -1.0 - w), "weights that are not negative"),
     ("Correction", _change_array("weights", lambda w: w[:-1]), "equal numbers of weights"),
-    ("Correction", _change_array("shrink", lambda w: w + 2.0), "factors from 0 to 1"),
-    ("Correction", _set_part("trust", 3.0), "factors from 0 to 1"),
+    ("Correction", _change_array("shrink", lambda w: w - 2.0), "factors that are not negative"),
+    ("Correction", _set_part("trust", 3.0), "trust from 0 to 1"),
     ("Correction", _change_array("shift", lambda w: w * np.nan), "finite numbers for shifts"),
     ("Units", _change_array("spreads", lambda w: 0.0 * w), "positive spreads of features"),
     ("Units", _change_array("means", lambda w: w[:-1]), "expected an array"),
@@ -132,3 +135,10 @@ def test_tampered_imputers_are_refused(kind, change, message, members, tmp_path)
     write(tmp_path / "bad.jella", {**changed, "model.json": tree})
     with pytest.raises(ValueError, match=message):
         jella.load(tmp_path / "bad.jella")
+
+
+def test_factors_of_counts_may_exceed_one():
+    one = Correction(np.ones(3), np.zeros(2), np.ones(2), np.array([1.3, 0.8]))
+    check_record(one)
+    with pytest.raises(ValueError, match="not negative"):
+        check_record(replace(one, shrink=-one.shrink))

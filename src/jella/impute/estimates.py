@@ -81,7 +81,7 @@ class Estimates:
         imputed = self.imputed[v]
         out = np.full((places.size, imputed.values.shape[1]), np.nan)
         out[places >= 0] = imputed.rows_of(getattr(imputed, what), places[places >= 0])
-        # the units of features keep bounds up to rounding only
+        # the units of features keep bounds up to rounding only, and a bound that is missed by rounding holds no value
         return out if what == "deviation" else np.clip(out, *self.kinds.bounds(v))
 
     def fill(self, X: Any, schema: Schema, what: str = "values") -> Any:

@@ -105,7 +105,7 @@ def gather(
     share = min(SHARE, MOST_HIDDEN / max(min(views.n_samples, MOST_SAMPLES) * views.n_features, 1))
     parts: list[HiddenValues] = []
     numbers: tuple[int, ...] = ()
-    trial, n_trials, leaning = 0, 1, leanings(views)
+    trial, n_trials, leaning = 0, 1, leanings(views, rng)
     while trial < n_trials:
         hidden = draw_for_calibration(views, share, rng, leaning, MOST_SAMPLES)
         if not any(_targets(views, hidden, full, v)[0].size for v in range(len(views))):
@@ -198,10 +198,3 @@ def observed_share(views: Views) -> np.ndarray:
     """The share of the entries of each sample that it has, over all views, (n,)."""
     counts = np.sum([np.asarray(view.count_by_sample()) for view in views], axis=0)
     return counts / max(views.n_features, 1)
-
-
-def clustered_error(values: np.ndarray, rows: np.ndarray) -> float:
-    """The standard error of the mean of values, of which those of the same sample go together."""
-    _, which = np.unique(rows, return_inverse=True)
-    sums = np.bincount(which, values - values.mean())
-    return float(np.sqrt(np.sum(sums**2)) / values.size)

@@ -17,6 +17,7 @@ class Imputed:
         Of each sample its row in the other arrays; -1 for a sample that lacks nothing.
     values, lower, upper, deviation : arrays (m, d)
         In the user's units; the last three have no rows unless intervals were asked for, and are NaN without evidence.
+        An end at the bound of its kind is infinite: the bound in the user's units is not exact here.
     """
 
     places: np.ndarray

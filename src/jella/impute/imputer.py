@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TypeAlias
 
 import numpy as np
 
@@ -22,13 +21,12 @@ from jella.numerics.arrays import row_blocks, to_numpy
 from jella.numerics.finite import refuse_nonfinite
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import View, Views
+from jella.views.kinds import Kinds
 
 #: parts of the samples, of which each is answered by what the others teach
 N_FOLDS = 5
 #: hidden values per view that are kept for pictures
 MOST_EXAMPLES = 600
-#: from the position of a view to the lowest and highest possible values of its features
-KindBounds: TypeAlias = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +66,7 @@ class Imputer:
 
     @classmethod
     def learn(
-        cls, views: Views, refit: Refit, kind_bounds: KindBounds, seed: int, progress: TrialProgress | None = None
+        cls, views: Views, refit: Refit, kinds: Kinds, seed: int, progress: TrialProgress | None = None
     ) -> Imputer | None:
         """An imputer for the samples of a fit; None where nothing can be hidden.
 
@@ -78,8 +76,8 @@ class Imputer:
             The samples of the fit, in the user's units and in the order of the fit; NumPy arrays.
         refit : callable
             Fits the model of the clusters to the views of a trial.
-        kind_bounds : callable
-            From the position of a view to the lowest and highest possible values of its features, (d,) each.
+        kinds : Kinds
+            Of the features.
         seed : int
             Of the hidden values.
         progress : callable, optional
@@ -90,16 +88,16 @@ class Imputer:
         if evidence is None or not len(evidence):
             return None
         units = Units.of(views)
-        bounds = relative_bounds(units, kind_bounds)
-        widths = [view.n_features for view in views]
-        plain = cross_fitted(evidence, widths, bounds)
-        refined = cross_fitted(evidence, widths, bounds, [(v, whole) for v, whole, _ in evidence.groups()])
+        bounds = relative_bounds(units, kinds)
+        counts = units_of_counts(units, kinds)
+        plain = cross_fitted(evidence, bounds, (), counts)
+        refined = cross_fitted(evidence, bounds, [(v, whole) for v, whole, _ in evidence.groups()], counts)
         by_feature = [group for group, (gain, error) in gains(evidence, refined, plain).items() if gain > error]
         answers = np.where(_inside(evidence, by_feature), refined, plain)
         trust = {group: trust_in(*gain) for group, gain in gains(evidence, answers, np.zeros_like(answers)).items()}
         for group, share in trust.items():
             answers[_inside(evidence, [group])] *= share
-        recipe = Recipe.learn(evidence, widths, bounds, by_feature).trusted(trust)
+        recipe = Recipe.learn(evidence, bounds, by_feature, counts).trusted(trust)
         missing = missing_counts(views)
         by_view = tuple(estimate(evidence, answers, missing, trust, v) for v in range(len(views)))
         path = PathPredictor.learn(views, numbers)
@@ -110,7 +108,7 @@ class Imputer:
             Spread.learn(evidence, answers, bounds),
             by_view,
             estimate(evidence, answers, missing, trust),
-            Typical.of(evidence, answers, widths),
+            Typical.of(evidence, answers, [view.n_features for view in views]),
             tuple(_examples(evidence, answers, v, seed) for v in range(len(views))),
             int(evidence.trial.max()) + 1,
             perf_counter() - begin,
@@ -168,10 +166,11 @@ class Imputer:
             chosen, strata = whole == kind, self.spread.of(v, kind)
             if chosen.any() and strata is not None:
                 lower, upper, deviation = strata.around(values[chosen], share[chosen], level)
-                lower, upper = (np.clip(end, low, high) for end in (lower, upper))
                 # a value within its bounds may still lie outside the errors of its stratum
-                ends = np.minimum(lower, values[chosen]), np.maximum(upper, values[chosen])
-                imputed.lower[at[chosen]], imputed.upper[at[chosen]] = (mean + scale * end for end in ends)
+                lower, upper = np.minimum(lower, values[chosen]), np.maximum(upper, values[chosen])
+                varies = self.units.varies[v]
+                imputed.lower[at[chosen]] = np.where((lower <= low) & varies, -np.inf, mean + scale * lower)
+                imputed.upper[at[chosen]] = np.where((upper >= high) & varies, np.inf, mean + scale * upper)
                 imputed.deviation[at[chosen]] = scale * deviation
             elif chosen.any() and not self.units.varies[v].any():
                 imputed.lower[at[chosen]], imputed.upper[at[chosen]], imputed.deviation[at[chosen]] = mean, mean, 0.0
@@ -193,7 +192,10 @@ def _inside(evidence: HiddenValues, groups: Sequence[Group]) -> np.ndarray:
 
 
 def cross_fitted(
-    evidence: HiddenValues, widths: Sequence[int], bounds: Bounds, by_feature: Sequence[Group] = ()
+    evidence: HiddenValues,
+    bounds: Bounds,
+    by_feature: Sequence[Group] = (),
+    units_of_counts: Sequence[np.ndarray] | None = None,
 ) -> np.ndarray:
     """The answer to each hidden value by a recipe that has not seen its sample, in any trial, (N,)."""
     answers = np.empty(len(evidence))
@@ -202,17 +204,24 @@ def cross_fitted(
         own = fold == number
         if own.any():
             others = evidence.where(~own) if not own.all() else evidence
-            answers[own] = Recipe.learn(others, widths, bounds, by_feature).answers(evidence.where(own))
+            recipe = Recipe.learn(others, bounds, by_feature, units_of_counts)
+            answers[own] = recipe.answers(evidence.where(own))
     return answers
 
 
-def relative_bounds(units: Units, kind_bounds: KindBounds) -> Bounds:
+def relative_bounds(units: Units, kinds: Kinds) -> Bounds:
     """The bounds of all features, relative to their units."""
-    low, high = zip(*(kind_bounds(v) for v in range(len(units.means))), strict=True)
+    low, high = zip(*(kinds.bounds(v) for v in range(len(units.means))), strict=True)
     return Bounds(
         tuple(units.relative(one, v) for v, one in enumerate(low)),
         tuple(units.relative(one, v) for v, one in enumerate(high)),
     )
+
+
+def units_of_counts(units: Units, kinds: Kinds) -> list[np.ndarray]:
+    """The standard deviation of each feature that is a count and varies, 0 for others, (d_v,) per view."""
+    parts = zip(kinds.by_view, units.varies, units.spreads, strict=True)
+    return [np.where((kind == "count") & varies, spread, 0.0) for kind, varies, spread in parts]
 
 
 def missing_counts(views: Views) -> dict[Group, int]:

@@ -1,45 +1,55 @@
 """Which entries are like the missing ones: hiding them shows best how well missing ones are predicted.
 
 An entry is more likely to be missing in a sample, or in a feature, that lacks many others, and where values depend on
-what is missing, by its expected size.
+what is missing, by its expected size. Expected sizes of missing entries are compared with those of hidden ones: a model
+expects more of an entry that it has seen and that is large, so seen entries would make missing ones look small.
 """
 
 from __future__ import annotations
 
 from itertools import islice
+from math import hypot
 
 import numpy as np
 
+from jella.impute.chance import clustered_error, sure_share
 from jella.impute.path import PathStart, path, path_scaling
-from jella.numerics.arrays import to_numpy
+from jella.numerics.arrays import dense_rows, to_numpy
 from jella.views import View, Views
+from jella.views.draw import draw_for_calibration
 
+#: share of the entries, and the most samples, that are hidden from the model that expects the sizes
+SHARE, MOST_SAMPLES = 0.1, 3000
 #: the model of the path that expects the sizes
 NUMBER = 2
+#: sizes count in full if they go with hidden values by this share of what they do with seen ones
+ENOUGH = 0.2
 #: counts of missing and observed entries are raised by this
 PRIOR = 1.0
 #: log-odds are cut at this, so that no entry is certain to be hidden
 MOST = 3.0
 
 
-def leanings(views: Views) -> list[np.ndarray | None]:
+def leanings(views: Views, rng: np.random.Generator) -> list[np.ndarray | None]:
     """Log-odds of each entry to be missing, up to a constant, (n, d) per view; None for views without missing entries.
 
     Parameters
     ----------
     views : Views
         In the user's units; NumPy arrays.
+    rng : numpy.random.Generator
     """
     if views.is_rowwise:
         return [None] * len(views)
-    model, W = next(islice(path(PathStart.of(path_scaling(views), views)), NUMBER, None))
+    holed = draw_for_calibration(views, SHARE, rng, most_samples=MOST_SAMPLES).apply(views)
+    model, W = next(islice(path(PathStart.of(path_scaling(holed), holed)), NUMBER, None))
     out: list[np.ndarray | None] = []
     for v, view in enumerate(views):
         if view.is_rowwise:
             out.append(None)
             continue
         expected = W @ model.bases[v].T
-        out.append(np.clip(_rates(view) + _sizes(view, expected), -MOST, MOST))
+        out.append(np.clip(_rates(view) + _sizes(view, holed[v], expected), -MOST, MOST))
     return out
 
 
@@ -53,16 +63,37 @@ def _rates(view: View) -> np.ndarray:
     return (rows - rows[there].mean())[:, None] + (columns - columns.mean())
 
 
-def _sizes(view: View, expected: np.ndarray) -> np.ndarray:
-    """What the expected size says: two normal distributions, one of the missing and one of the observed entries."""
-    there = view.presence()
+def _sizes(view: View, holed: View, expected: np.ndarray) -> np.ndarray:
+    """What the expected size says: two normal distributions, one of the missing and one of the hidden entries.
+
+    Only as far as these differ by more than chance.
+    """
+    there = holed.presence()
     centred = expected - expected[there].mean(axis=0)
     spread = centred[there].std(axis=0)
     size = centred / np.where(spread > 0, spread, 1.0)
     missing = ~to_numpy(view.mask) & there[:, None]
-    observed = to_numpy(view.mask)
-    if not missing.any() or not observed.any():
+    hidden = to_numpy(view.mask) & ~to_numpy(holed.mask) & there[:, None]
+    if not missing.any() or not hidden.any():
         return np.zeros_like(size)
-    difference = size[missing].mean() - size[observed].mean()
-    variance = 0.5 * (size[missing].var() + size[observed].var())
-    return size * (difference / variance if variance > 0 else 0.0)
+    difference = float(size[missing].mean() - size[hidden].mean())
+    errors = [clustered_error(size[where], np.nonzero(where)[0]) for where in (missing, hidden)]
+    variance = 0.5 * float(size[missing].var() + size[hidden].var())
+    if not variance > 0:
+        return np.zeros_like(size)
+    kept = _kept_share(view, size, hidden, to_numpy(holed.mask) & there[:, None])
+    return size * (kept * sure_share(difference, hypot(*errors)) * difference / variance)
+
+
+def _kept_share(view: View, size: np.ndarray, hidden: np.ndarray, seen: np.ndarray) -> float:
+    """The share of the leaning by sizes that is kept, from 0 to 1: less where sizes hardly go with hidden values.
+
+    What is hidden later are mostly values that the model has seen: where sizes go with these alone, as with rare words,
+    the largest of them would be hidden.
+    """
+    X, mask = dense_rows(view.X, slice(None)), to_numpy(view.mask)
+    values = np.where(mask, X - X.sum(axis=0, where=mask) / np.maximum(mask.sum(axis=0), 1), 0.0)
+    spread = np.sqrt(np.sum(values**2, axis=0) / np.maximum(mask.sum(axis=0), 1))
+    values /= np.where(spread > 0, spread, 1.0)
+    unseen, known = (float(np.mean(values[where] * size[where])) for where in (hidden, seen))
+    return min(max(unseen / (ENOUGH * known), 0.0), 1.0) if known > 0 else 0.0

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import nnls
 
+from jella.impute.chance import clustered_error, sure_share
 from jella.impute.hidden_values import HiddenValues
 
 #: weights are shrunk as if this many more samples spoke for those of all views, or for the first guess
@@ -19,8 +20,8 @@ PRIOR_ROWS = 30.0
 PATH_GUESS, MODEL_GUESS, DONOR_GUESS = 0.7, 0.1, 0.1
 #: the share that a bounded value is scaled by is shrunk as if this many more values had that of the view
 PRIOR_VALUES = 5.0
-#: a common shift of all values of a group must be this many times its variance, squared
-SURE = 4.0
+#: a factor for totals is followed by half if its uncertainty raises the mean squared error by this
+PRICE = 0.002
 #: a feature is not corrected by itself if fewer values of it were hidden
 FEWEST_VALUES = 3
 
@@ -39,7 +40,7 @@ class Correction:
     shift, slope : arrays (d,)
         Of each feature: the weighed prediction p becomes shift + slope·p.
     shrink : array (d,)
-        Bounded values are multiplied by this after they are cut at zero, so that their mean stays.
+        Bounded values are multiplied by this after they are cut at zero, so that means, and totals of counts, stay.
     trust : float
         From 0, where the answer is the mean, to 1.
     """
@@ -72,7 +73,7 @@ class Bounds:
     def cut(
         self, values: np.ndarray, v: int, shrink: np.ndarray, features: np.ndarray | slice = slice(None)
     ) -> np.ndarray:
-        """Values within the bounds; what lies above a finite lower bound is shrunk."""
+        """Values within the bounds; what lies above a finite lower bound is shrunk, or stretched for counts."""
         low, high = self.low[v][features], self.high[v][features]
         if not np.isfinite(low).any():
             return np.minimum(values, high)
@@ -101,9 +102,24 @@ class Recipe:
 
     @classmethod
     def learn(
-        cls, evidence: HiddenValues, widths: Sequence[int], bounds: Bounds, by_feature: Sequence[Group] = ()
+        cls,
+        evidence: HiddenValues,
+        bounds: Bounds,
+        by_feature: Sequence[Group] = (),
+        units_of_counts: Sequence[np.ndarray] | None = None,
     ) -> Recipe:
-        """Weights by non-negative least squares; the features of some groups are corrected one by one."""
+        """Weights by non-negative least squares; the features of some groups are corrected one by one.
+
+        Parameters
+        ----------
+        evidence : HiddenValues
+        bounds : Bounds
+        by_feature : sequence of (view, whole) pairs
+        units_of_counts : sequence of arrays (d_v,), optional
+            Standard deviations of features that are counted in the same unit, 0 for others: the totals of their values
+            are kept.
+        """
+        widths = [low.size for low in bounds.low]
         guess = first_guess(evidence.predictions.shape[0])
         overall = {whole: _weights(evidence, np.flatnonzero(evidence.whole == whole), guess) for whole in (False, True)}
         found: dict[Group, Correction] = {}
@@ -112,7 +128,10 @@ class Recipe:
             correction = _centred(evidence, at, _plain(weights, widths[v]))
             if (v, whole) in by_feature:
                 correction = _by_feature(evidence, at, correction)
-            found[v, whole] = replace(correction, shrink=_shrink(evidence, at, correction, bounds, v))
+            correction = replace(correction, shrink=_shrink(evidence, at, correction, bounds, v))
+            if units_of_counts is not None:
+                correction = _with_totals(evidence, at, correction, bounds, v, units_of_counts[v])
+            found[v, whole] = correction
         fallback = []
         for v, width in enumerate(widths):
             known = [found[v, whole] for whole in (True, False) if (v, whole) in found]
@@ -179,13 +198,26 @@ def _weights(evidence: HiddenValues, at: np.ndarray, prior: np.ndarray) -> np.nd
 
 def _centred(evidence: HiddenValues, at: np.ndarray, correction: Correction) -> Correction:
     """The correction with one shift for all features, if the mean error of the values is not chance."""
-    error = evidence.truth[at] - correction.apply(evidence.predictions[:, at], evidence.feature[at])
-    _, which, sizes = np.unique(evidence.sample[at], return_inverse=True, return_counts=True)
-    mean = error.mean()  # errors of the same sample go together
-    variance = float(np.sum((np.bincount(which, error) - sizes * mean) ** 2)) / error.size**2
-    if sizes.size < 2 or mean**2 <= SURE * variance:
-        return correction
-    return replace(correction, shift=correction.shift + mean * (1.0 - SURE * variance / mean**2))
+    p = correction.apply(evidence.predictions[:, at], evidence.feature[at])
+    mean, error = mean_error(evidence.truth[at], p, evidence.sample[at])
+    return replace(correction, shift=correction.shift + mean * sure_share(mean, error))
+
+
+def mean_error(truth: np.ndarray, p: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
+    """The mean of truth minus predictions (N,), and its standard error; errors of the same sample go together.
+
+    The truth is a distance from a mean, so its own mean is zero, or chance, unless values are missing because of their
+    size. What predictions do not follow of that chance is taken out (as a control variate): weak predictions hardly
+    vary, and their mean error is known far better than that of the truth.
+    """
+    own = float(truth.mean())
+    chance = 1.0 - sure_share(own, clustered_error(truth, rows))
+    _, which = np.unique(rows, return_inverse=True)
+    sums, errors = (np.bincount(which, x - x.mean()) for x in (truth, truth - p))
+    square = float(sums @ sums)
+    taken = chance * float(np.clip(sums @ errors / square, 0.0, 1.0)) if square > 0 else 0.0
+    rest = errors - taken * sums
+    return float(np.mean(truth - p)) - taken * own, float(np.sqrt(rest @ rest)) / truth.size
 
 
 def _by_feature(evidence: HiddenValues, at: np.ndarray, correction: Correction) -> Correction:
@@ -236,3 +268,22 @@ def _shrink(evidence: HiddenValues, at: np.ndarray, correction: Correction, boun
     prior = PRIOR_VALUES * typical
     factor = np.clip((wanted + prior * share) / np.maximum(got + prior, 1e-300), 0.0, 1.0)
     return np.where(bounded, factor, 1.0)
+
+
+def _with_totals(
+    evidence: HiddenValues, at: np.ndarray, correction: Correction, bounds: Bounds, v: int, units: np.ndarray
+) -> Correction:
+    """The correction with one factor for all counts, so that the total of their values is not too low or too high."""
+    at = at[units[evidence.feature[at]] > 0]
+    if not at.size:
+        return correction
+    feature = evidence.feature[at]
+    values = bounds.cut(correction.apply(evidence.predictions[:, at], feature), v, correction.shrink, feature)
+    unit, above = units[feature] / units.max(), values - bounds.low[v][feature]
+    total = float(np.mean(above * unit))
+    if not total > 0:
+        return correction
+    mean, error = mean_error(evidence.truth[at] * unit, values * unit, evidence.sample[at])
+    cost = (error / total) ** 2 * float(np.mean(above**2))
+    factor = max(1.0 + mean / total / (1.0 + cost / PRICE), 0.0)
+    return replace(correction, shrink=np.where(units > 0, factor * correction.shrink, correction.shrink))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import spearmanr
 
-from jella.impute.hidden_values import HiddenValues, clustered_error
+from jella.impute.chance import clustered_error
+from jella.impute.hidden_values import HiddenValues
 from jella.impute.imputed import Imputed
 from jella.impute.units import Units
 from jella.numerics.arrays import to_numpy
@@ -54,7 +55,9 @@ def signs_of_size(views: Views, imputed: Sequence[Imputed], units: Units, typica
     found = []
     for v, view in enumerate(views):
         if not view.is_rowwise:
-            found += [*_by_answers(view, imputed[v], units, typical, v), *_by_features(view, units.means[v])]
+            by_answers = _by_answers(view, imputed[v], units, typical, v)
+            # where large values are missing, means of observed ones are small: that is no second sign
+            found += by_answers or _by_features(view, units.means[v])
     return found
 
 

@@ -60,7 +60,8 @@ def _(correction: Correction) -> None:
     d = need_array(correction.shift, (None,), "shifts").shape[0]
     need_array(correction.slope, (d,), "slopes")
     shrink = need_array(correction.shrink, (d,), "factors of bounded values")
-    require(np.all((shrink >= 0) & (shrink <= 1)) and 0 <= correction.trust <= 1, "factors from 0 to 1")
+    require(np.all(shrink >= 0), "factors that are not negative")
+    require(0 <= correction.trust <= 1, "trust from 0 to 1")
 
 
 @check_record.register

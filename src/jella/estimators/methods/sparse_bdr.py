@@ -282,7 +282,7 @@ class SparseBDR(BaseClusterer):
         same = self.n_clusters in (None, SparseBDR(n_components=self.n_components).n_blocks)
         own = None if same and isinstance(readout.bases[0], np.ndarray) else self._refit(samples)
         refit = partial(self._refit, like=(readout if own is None else own).scaling)
-        imputer = Imputer.learn(samples, refit, self.kinds_.bounds, seed, progress)
+        imputer = Imputer.learn(samples, refit, self.kinds_, seed, progress)
         return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
 
     def _prepare(self, views: AnyViews) -> Prepared:

@@ -1,0 +1,24 @@
+"""What chance does to means of hidden values, of which those of the same sample go together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: a mean counts as far as its square exceeds this many times its variance
+SURE = 4.0
+
+
+def clustered_error(values: np.ndarray, rows: np.ndarray) -> float:
+    """The standard error of the mean of values, of which those of the same sample go together."""
+    _, which = np.unique(rows, return_inverse=True)
+    sums = np.bincount(which, values - values.mean())
+    return float(np.sqrt(np.sum(sums**2)) / values.size)
+
+
+def sure_share(mean: float, standard_error: float) -> float:
+    """The share of a mean that is not chance: 0 up to twice its standard error, near 1 for a clear one.
+
+    >>> sure_share(1.0, 0.6), sure_share(-1.0, 0.1)
+    (0.0, 0.96)
+    """
+    return max(0.0, 1.0 - SURE * standard_error**2 / mean**2) if mean else 0.0
