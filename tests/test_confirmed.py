@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from jella.graphs import confirmed, spectral
+from jella.graphs import cluster_path, confirmed, spectral
+from jella.graphs.cluster_path import choose_n_clusters
 from jella.graphs.confirmed import UNCONFIRMED, confirmed_graph, label_neighbours
-from jella.graphs.spectral import choose_n_clusters, diffused_labels
+from jella.graphs.spectral import diffused_labels
 from jella.views import read_views
 
 NEAR = np.array([[1], [2], [3], [2]])
@@ -45,7 +46,9 @@ def test_missing_entries_are_as_the_model_expects(form):
 def test_a_neighbour_weighs_as_its_rank_in_the_embedding_and_in_the_view_allows():
     """Ranks 1 and 2 weigh 1 − 1/3 and 1/2 − 1/3; the lower of the two ranks counts."""
     line = np.array([[0.0], [1.0], [3.0], [7.0]])
-    near = np.array([[2, 1], [0, 2], [1, 0], [2, 1]])  # the embedding has the neighbours of sample 0 the other way round
+    near = np.array(
+        [[2, 1], [0, 2], [1, 0], [2, 1]]
+    )  # the embedding has the neighbours of sample 0 the other way round
     graph = confirmed_graph(near, read_views([line]), np.zeros((4, 1)), [np.ones((1, 1))], [1.0]).toarray()
     first, second = 2 / 3, 1 / 6
     assert graph[0, 2] == pytest.approx(UNCONFIRMED * (first + second) + second + second)
@@ -135,7 +138,7 @@ def test_which_numbers_of_groups_are_in_question(graph, number, other, instead, 
     assert path.n_clusters == number
     assert path.gap.argmax() + 2 == 2
     assert path.modularity.argmax() + 2 == max(number, instead)
-    monkeypatch.setattr(spectral, "NEAR_BEST", other)
+    monkeypatch.setattr(cluster_path, "NEAR_BEST", other)
     assert choose_n_clusters(graph, 8).n_clusters == instead  # the case hangs on the share
 
 

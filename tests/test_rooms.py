@@ -22,6 +22,7 @@ ORDER = (
     "graphs",
     "readout",
     "impute",
+    "evidence",
     "distributed",
     "saving",
     "estimators",

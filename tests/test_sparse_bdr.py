@@ -12,9 +12,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from test_block_diagonal import K, grouped
 
 import jella
+from jella.graphs.cluster_path import choose_n_clusters
 from jella.graphs.lending import _in_turn, lent_embedding, lent_residual
 from jella.graphs.neighbours import nearest, neighbour_graph, symmetric_support
-from jella.graphs.spectral import choose_n_clusters, leading_eigenvectors, modularity, spectral_labels
+from jella.graphs.spectral import leading_eigenvectors, modularity, spectral_labels
 from jella.graphs.view_choice import choose_kinds, clarity_weights
 from jella.numerics.kmeans import unit_rows
 from jella.problem.model import Problem

@@ -21,7 +21,7 @@ from jella.estimators.capabilities import Capabilities
 from jella.estimators.left_out import fit_to_most, labels_at, places_in_fit
 from jella.estimators.needs import Needs, check_needs
 from jella.estimators.parameters import check_parameters
-from jella.graphs.spectral import ClusterPath
+from jella.graphs.cluster_path import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.finite import is_finite, overflow_refused, too_large
 from jella.readout.base import FitSamples, Readout
@@ -58,6 +58,8 @@ class Prepared:
         Fingerprints of these samples, if their order comes from fingerprints.
     kinds : Kinds or None
         Kinds of their values, if the method looks at them.
+    y : object
+        Known classes of all n samples, as they were given to the fit; None if there are none.
     """
 
     views: AnyViews
@@ -67,6 +69,7 @@ class Prepared:
     scaled: AnyViews
     prints: np.ndarray | None = None
     kinds: Kinds | None = None
+    y: Any = None
 
     def fit_samples(self, W: Array) -> FitSamples | None:
         """The samples with their embedding (m, r), for the model to recognise them; None if it is in chunks."""
@@ -215,7 +218,7 @@ class BaseMultiView(BaseEstimator):
 
     def _remember(self, X: Any, prepared: Prepared) -> None:
         """Set what later calls need to know about the views of the fit; forget the clusters of an earlier fit."""
-        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_"):
+        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_"):
             if name in vars(self):
                 delattr(self, name)
         views = prepared.views

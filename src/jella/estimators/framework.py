@@ -77,7 +77,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         return by_sweeps(size, starts * min(self.max_iter, MOST_SWEEPS), pairs=can.pairs, neighbours=neighbours)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        prepared, name = self._prepare(views), type(self).__name__
+        prepared, name = replace(self._prepare(views), y=y), type(self).__name__
         problem = self.declare(Data(prepared.scaled, y, prepared.rows, views.n_samples))
         if problem.needs_nonnegative_data:
             refuse_negative(prepared.used, name)
@@ -92,8 +92,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         if not result.converged:
             self._warn(result)
 
-    def _refit(self, views: Views, like: Scaling | None = None) -> Readout:
-        """The answers of a fit to other views of the same features, for no particular number of clusters.
+    def _refit(self, views: Views, like: Scaling | None = None, n_clusters: int | None = None) -> Readout:
+        """The answers of a fit to other views of the same features, without clusters.
 
         Parameters
         ----------
@@ -101,8 +101,10 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             In the order of the fit, which is kept: a refit is the same whatever the last digits of the values are.
         like : Scaling, optional
             Its kinds and weights of views are taken, instead of chosen again.
+        n_clusters : int, optional
+            The number of clusters that the model is fitted for.
         """
-        trial = clone(self).set_params(n_clusters=None, callback=None, warm_start=False, on_empty="drop")
+        trial = clone(self).set_params(n_clusters=n_clusters, callback=None, warm_start=False, on_empty="drop")
         if not isinstance(self.init, str):
             trial.set_params(init="svd")
         if like is not None:

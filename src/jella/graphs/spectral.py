@@ -1,4 +1,4 @@
-"""Spectra of graphs of samples: their eigenvectors, groups, how clear a partition is, and how many groups there are.
+"""Spectra of graphs of samples: their eigenvectors, the groups that these show, and how clear a partition is.
 
 Eigenvectors are found component by component. Each connected component has the trivial eigenvalue once. An iteration
 over the whole graph, as in SciPy's `eigsh`, can miss copies of it; an iteration over one component cannot.
@@ -7,7 +7,6 @@ over the whole graph, as in SciPy's `eigsh`, can miss copies of it; an iteration
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,8 +26,6 @@ EIGEN_TOL = 1e-4
 DIFFUSION = 2.0
 #: eigenvectors beyond the number of clusters that may still count after the diffusion
 SPARE = 10
-#: a number of groups is possible if its modularity is at least this share of the best
-NEAR_BEST = 0.95
 
 Graph: TypeAlias = np.ndarray | sparse.csr_array
 #: eigenvalues (m,) and eigenvectors (n, m)
@@ -42,7 +39,12 @@ def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_stat
 
 
 def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
-    """Labels (n,) of a symmetric affinity: k-means on row-normalised eigenvectors, faded by a diffusion over the graph.
+    """Labels (n,) of a symmetric affinity: k-means on its diffused eigenvectors."""
+    return np.asarray(kmeans(diffused_vectors(graph, n_clusters), n_clusters, n_init, random_state).labels_)
+
+
+def diffused_vectors(graph: Graph, n_clusters: int) -> np.ndarray:
+    """Row-normalised leading eigenvectors of a symmetric affinity, faded by a diffusion over the graph.
 
     Spectral clustering takes exactly as many eigenvectors as clusters. The diffusion fades them gradually instead. If
     the graph has fewer clear groups than clusters, the eigenvectors after the clear ones fade and do not split a clear
@@ -51,7 +53,7 @@ def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_stat
     values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0]))
     rates = 1.0 - values
     left = np.exp(-DIFFUSION * rates / max(rates[n_clusters - 1], EIGEN_TOL))
-    return np.asarray(kmeans(unit_rows(vectors * left), n_clusters, n_init, random_state).labels_)
+    return unit_rows(vectors * left)
 
 
 def modularity(graph: Graph, labels: np.ndarray) -> float:
@@ -64,74 +66,6 @@ def modularity(graph: Graph, labels: np.ndarray) -> float:
     inside = float((members * sparse.csr_array(graph @ members)).sum())
     degree = members.T @ np.asarray(graph.sum(axis=1)).ravel()
     return inside / total - float(np.sum(degree**2)) / total**2
-
-
-@dataclass(frozen=True, repr=False)
-class ClusterPath:
-    """What supports each number of clusters.
-
-    Attributes
-    ----------
-    n_clusters : int
-        The number chosen.
-    numbers : int array (m,)
-        The numbers that were compared: two and more.
-    modularity : array (m,)
-        How clear the partition into this many clusters is. It is computed for some numbers and interpolated between.
-    gap : array (m,)
-        Distance to the next eigenvalue of the graph's Laplacian, divided by the square root of that eigenvalue.
-    """
-
-    n_clusters: int
-    numbers: np.ndarray
-    modularity: np.ndarray
-    gap: np.ndarray
-
-    def __repr__(self) -> str:
-        rows = [
-            f"  {k:4d}  modularity {m:.3f}  gap {g:.3f}" + ("  <- chosen" if k == self.n_clusters else "")
-            for k, m, g in zip(self.numbers, self.modularity, self.gap, strict=True)
-            if m >= _nearly(self.modularity.max())
-        ]
-        return f"ClusterPath(n_clusters={self.n_clusters}); in question:\n" + "\n".join(rows)
-
-
-def choose_n_clusters(graph: Graph, largest: int | None = None, random_state: Any = 0) -> ClusterPath:
-    """The number of groups of a graph: of the numbers with nearly the best modularity, the one with the widest gap.
-
-    Modularity alone is flat around its best value. The gap alone is often widest at two or three groups, or at
-    hundreds.
-
-    Parameters
-    ----------
-    largest : int, optional
-        The largest number that is considered; by default a quarter of the samples, and at most 150.
-    """
-    n = graph.shape[0]
-    most = max(min(n // 4, 150) if largest is None else min(largest, n - 1), 1)
-    values, vectors = leading_eigenvectors(graph, min(most + 1, n))
-    distance = np.maximum(1.0 - values, 0.0)
-    gaps = np.append(np.diff(distance) / np.sqrt(np.maximum(distance[1:], 1e-12)), 0.0)
-    ladder = _ladder(most)
-    numbers = np.arange(ladder[0], most + 1)
-    found = [np.asarray(kmeans(unit_rows(vectors[:, :k]), k, 2, random_state).labels_) for k in ladder]
-    clear = np.interp(numbers, ladder, [modularity(graph, labels) for labels in found])
-    width = gaps[numbers - 1]
-    chosen = numbers[np.argmax(np.where(clear >= _nearly(clear.max()), width, -np.inf))]
-    return ClusterPath(int(chosen), numbers, clear, width)
-
-
-def _nearly(best: float) -> float:
-    """The lowest modularity that counts as nearly the best; the best may be negative."""
-    return best - (1.0 - NEAR_BEST) * abs(best)
-
-
-def _ladder(most: int) -> list[int]:
-    """Two to twelve, then steps of about an eighth."""
-    numbers = list(range(min(2, most), min(most, 12) + 1))
-    while numbers[-1] < most:
-        numbers.append(min(most, numbers[-1] + max(1, numbers[-1] // 8)))
-    return numbers
 
 
 def leading_eigenvectors(graph: Graph, k: int) -> Pairs:

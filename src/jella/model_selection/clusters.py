@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jella.estimators.methods.sparse_bdr import SparseBDR
-from jella.graphs.spectral import ClusterPath
+from jella.graphs.cluster_path import ClusterPath
 
 
 def select_n_clusters(X: Any, *, observed: Any = None, random_state: Any = 0, **settings: Any) -> ClusterPath:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
+from jella.graphs.cluster_path import ClusterPath
 from jella.graphs.neighbours import dense_nearest
-from jella.graphs.spectral import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.views import Views
@@ -62,7 +62,7 @@ class IndicatorClusters(Clusters):
 
 @dataclass(frozen=True, eq=False)
 class NeighbourClusters(Clusters):
-    """A row gets the most frequent label of its neighbours in the fit.
+    """A row gets the label that most neighbours in the fit vote for; a neighbour of rank r has 1/r votes.
 
     Attributes
     ----------
@@ -81,11 +81,29 @@ class NeighbourClusters(Clusters):
     path: ClusterPath | None = None
 
     def assign(self, W: np.ndarray) -> np.ndarray:
-        """The most frequent label among the neighbours of each row."""
+        """The label with the most votes among the neighbours of each row."""
+        return self.votes(W).argmax(axis=1)
+
+    def votes(self, W: np.ndarray) -> np.ndarray:
+        """Votes (n, k) of the neighbours of new rows for the clusters."""
         _, found = dense_nearest(self.rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
-        return np.eye(self.n_clusters)[self.labels[found]].sum(axis=1).argmax(axis=1)
+        return rank_votes(found, self.labels, self.n_clusters)
 
     def attributes(self) -> dict[str, Any]:
         """The number of clusters and, if it was chosen from the data, what supports each number."""
         chosen = {} if self.path is None else {"cluster_path_": self.path}
         return {"n_clusters_": self.n_clusters} | chosen
+
+
+def rank_votes(near: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Votes (n, k) of neighbours (n, q), the nearest first, for their labels; rank r has 1/r votes, -1 means none.
+
+    >>> rank_votes(np.array([[0, 1, 2]]), np.array([1, 0, 0]), 2).round(2).tolist()
+    [[0.83, 1.0]]
+    """
+    votes = np.zeros((len(near), n_clusters))
+    rows = np.arange(len(near))
+    for column, found in enumerate(near.T):
+        has = found >= 0
+        np.add.at(votes, (rows[has], labels[found[has]]), 1.0 / (column + 1))
+    return votes

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from jella.graphs.cluster_path import ClusterPath, choose_n_clusters
 from jella.graphs.confirmed import confirmed_graph, label_neighbours
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
-from jella.graphs.spectral import choose_n_clusters, diffused_labels
+from jella.graphs.seeded import seeded_labels
+from jella.graphs.spectral import diffused_labels
 from jella.numerics.arrays import Array, like, to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -21,7 +23,7 @@ from jella.problem import Problem
 from jella.problem.residuals import ViewData
 from jella.problem.terms import Ridge
 from jella.readout.base import Expected, FitSamples
-from jella.readout.clusters import Clusters, NeighbourClusters
+from jella.readout.clusters import Clusters, NeighbourClusters, rank_votes
 from jella.readout.low_rank import LowRankReadout
 from jella.solve.samples import embed
 from jella.views import AnyViews, Views
@@ -136,16 +138,64 @@ class NeighbourReadout(LowRankReadout):
         return with_residual
 
     def find_clusters(
-        self, views: AnyViews, W: Any, n_clusters: int | None, n_init: int, random_state: Any, *, unit: bool
+        self,
+        views: AnyViews,
+        W: Any,
+        n_clusters: int | None,
+        n_init: int,
+        random_state: Any,
+        *,
+        unit: bool,
+        path: ClusterPath | None = None,
+        classes: np.ndarray | None = None,
     ) -> tuple[Clusters, np.ndarray]:
-        """The groups of the neighbour graph of the embedding, whose edges weigh more if more views confirm them."""
-        path = None
+        """The groups of the neighbour graph of the embedding, whose edges weigh more if more views confirm them.
+
+        Parameters
+        ----------
+        path : ClusterPath, optional
+            What is known about numbers of clusters; by default what the graph says.
+        classes : int array (m,), optional
+            Known classes of the samples, negative where unknown.
+        """
         if n_clusters is None:
-            directed = neighbour_graph(self.near)
-            path = choose_n_clusters(directed + directed.T)
+            path = self.cluster_path() if path is None else path
             n_clusters = path.n_clusters
-        labels = largest_first(self._labels_of(self.samples, self._fit.own, n_clusters, n_init, random_state))
+        labels = self.find_labels(n_clusters, n_init, random_state, classes)
         return NeighbourClusters(self._unit_rows, labels, self.n_neighbors, n_clusters, path), labels
+
+    def cluster_path(self) -> ClusterPath:
+        """What the neighbour graph of the embedding says about numbers of clusters."""
+        directed = neighbour_graph(self.near)
+        return choose_n_clusters(directed + directed.T)
+
+    def find_labels(
+        self, n_clusters: int, n_init: int, random_state: Any, classes: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Labels (m,) of the samples of the fit: the largest cluster first, or known classes as they are numbered."""
+        if classes is None:
+            return largest_first(self._labels_of(self.samples, self._fit.own, n_clusters, n_init, random_state))
+        graph = self._label_graph(self.samples, self._fit.own, n_clusters)
+        return seeded_labels(graph, n_clusters, classes, n_init, random_state)
+
+    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+        """Votes (m, k) for the clusters of the samples of the fit: of their neighbours, and their own."""
+        own = np.arange(len(self.near))[:, None]
+        return rank_votes(np.concatenate([own, self.near], axis=1), labels, n_clusters)
+
+    def probable(self, views: AnyViews, confidence: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Probabilities (n, k) of the clusters; NaN for samples without any value.
+
+        Parameters
+        ----------
+        confidence : callable
+            From votes (m, k) to probabilities (m, k).
+        """
+        clusters, labels = self.clusters, self._fit.labels
+        assert isinstance(clusters, NeighbourClusters)
+        assert labels is not None
+        own = confidence(self.votes(labels, clusters.n_clusters))
+        return self._answer(views, own, lambda new: confidence(clusters.votes(self._finite_solution(new))), np.nan)
 
     def relabel(self, places: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
         """Labels of the samples of the fit at these places, from a graph of these samples only; the embedding stays."""
@@ -158,14 +208,15 @@ class NeighbourReadout(LowRankReadout):
         """The readout without the samples of its fit, which workers need for `expect_near`."""
         return replace(self, known=None, clusters=None, samples=Views(()), near=np.empty((0, 0), dtype=np.intp))
 
-    def _labels_of(
-        self, views: AnyViews, W: Array, n_clusters: int, n_init: int, random_state: Any
-    ) -> np.ndarray:
+    def _labels_of(self, views: AnyViews, W: Array, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
+        return diffused_labels(self._label_graph(views, W, n_clusters), n_clusters, n_init, random_state)
+
+    def _label_graph(self, views: AnyViews, W: Array, n_clusters: int) -> sparse.csr_array:
+        """The graph that labels come from."""
         weights = [scale.root_weight**2 for scale in self.scaling.scales]
         q = label_neighbours(views.n_samples, n_clusters, self.n_neighbors)
         _, near = dense_nearest(unit_rows(to_numpy(W)), q)
-        graph = confirmed_graph(near, views, W, self.bases, weights)
-        return diffused_labels(graph, n_clusters, n_init, random_state)
+        return confirmed_graph(near, views, W, self.bases, weights)
 
     def _each(self, views: AnyViews, function: Callable[..., Array], width: int | None, **kind: Any) -> Any:
         # samples of the fit that are in chunks cannot be sent to the worker of each new chunk

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from jella.graphs.spectral import ClusterPath
+from jella.graphs.cluster_path import ClusterPath
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Support
 from jella.problem.terms.base import Part, concrete_subclasses

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jella.graphs.spectral import ClusterPath
+from jella.graphs.cluster_path import ClusterPath
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Loss, Term
 from jella.problem.terms.block_diagonal import BlockState

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from jella.estimators.framework import BaseJELLA
+from jella.estimators.known_classes import labels_of
 from jella.problem.model import Data, Problem
 from jella.problem.terms import L1, Box, LabelGraph, Linf1, NonNegative, Squared
 
@@ -155,20 +154,11 @@ class IMCL(BaseJELLA):
 
     def declare(self, data: Data) -> Problem:
         """Half squared loss, U ≥ 0 with ℓ∞,1, 0 ≤ W ≤ 1 with ℓ1, and the graph of the labels if labels are given."""
-        labelled = () if data.y is None else (LabelGraph(_labels(data).tolist(), self.beta),)
+        labelled = (
+            () if data.y is None else (LabelGraph(labels_of(data.y, data.rows, data.n_given).tolist(), self.beta),)
+        )
         return Problem(
             loss=Squared(0.5),
             basis=(NonNegative(), Linf1(self.alpha)),
             embedding=(Box(0.0, 1.0), L1(self.gamma), *labelled),
         )
-
-
-def _labels(data: Data) -> np.ndarray:
-    """Known classes of the samples of the fit, -1 where unknown, checked."""
-    labels = np.asarray(data.y)
-    if labels.shape != (data.n_given,) or labels.dtype.kind not in "biuf" or np.any(labels != np.round(labels)):
-        raise ValueError(
-            f"Unknown label type: y must hold one whole number for each of the {data.n_given} samples, -1 where the "
-            f"class is unknown, got shape {labels.shape} of {labels.dtype}"
-        )
-    return labels[data.rows].astype(int)

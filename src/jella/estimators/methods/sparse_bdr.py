@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -9,10 +10,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_scalar
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import DEFAULT_RANK, Prepared
+from jella.estimators.base import DEFAULT_RANK, Prepared, has_clusters
 from jella.estimators.framework import BaseClusterer
+from jella.estimators.known_classes import known_classes
+from jella.evidence.confidence import Confidence
+from jella.evidence.gather import Evidence, Gathered, conclude, gather
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
 from jella.impute.estimates import Estimates, check_level
@@ -21,6 +26,8 @@ from jella.numerics.finite import overflow_refused
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
+from jella.readout.base import Readout
+from jella.readout.clusters import Clusters
 from jella.readout.completion import complete_views
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
@@ -30,8 +37,14 @@ from jella.views.scaling import Scaling
 
 #: components per cluster, and the fewest, where the number of components is not given
 COMPONENTS_PER_CLUSTER, FEWEST_COMPONENTS = 2, 10
+#: clusters that the model is fitted for where their number is not given; fewer would hide a large number
+UNKNOWN_CLUSTERS = 20
 #: but at most one component per this many features: a rank near the number of features completes nothing
 FEATURES_PER_COMPONENT = 3
+
+
+class NoClearClustersWarning(UserWarning):
+    """The data show no clear clusters."""
 
 
 class SparseBDR(BaseClusterer):
@@ -41,7 +54,7 @@ class SparseBDR(BaseClusterer):
     L_B) + ridge·‖W‖² over orthonormal stacked bases U and an affinity B that joins neighbours only: IML-BDR [1]_ with
     its scale fixed, at a cost that grows with the number of samples and not with its square. It takes missing views and
     entries, values of any sign and sparse views. Neighbours are compared over the entries that both samples have. A new
-    sample is embedded near its neighbours in the fit and takes their most frequent label. `complete` weighs several
+    sample is embedded near its neighbours in the fit and takes the label that they vote for. `complete` weighs several
     predictions of each value by how well they predict hidden values. The answer does not depend on the order of the
     samples.
 
@@ -50,7 +63,7 @@ class SparseBDR(BaseClusterer):
     n_clusters : int, optional
         Number of clusters k; chosen from the data by default.
     n_components : int, optional
-        Rank r. By default 2 per cluster (20 without n_clusters), at least 10, at most one per three features.
+        Rank r. By default 2 per cluster (40 without n_clusters), at least 10, at most one per three features.
     n_neighbors : int, default=10
         Neighbours per sample: in the support of B, in the first completion, and in the graph that gives the labels.
     alpha : float, default=0.1
@@ -81,6 +94,12 @@ class SparseBDR(BaseClusterer):
     calibrate : bool, default=True
         Whether the first call of `complete` hides observed values a few times, to weigh and correct predictions by
         them. It takes a few fits. False: the value of this model plus the mean residual of the neighbours.
+    evidence : bool, default=True
+        Whether a number of clusters that is not given is chosen with evidence from refits on parts of the samples and
+        from data without clusters, which takes about seven fits of at most 4000 samples; without clear clusters it is
+        1, with a warning. False: by the neighbour graph alone, and probabilities of labels are not calibrated.
+    n_jobs : int, optional
+        Threads for the refits that give evidence; None means one, -1 all.
     kinds : str or dict, optional
         Kinds of values: 'real', 'amount' (non-negative), 'count', 'proportion' or 'binary', for all views; or a dict
         of view -> kind, or of view -> dict of feature -> kind. By default detected; `complete` stays in their range.
@@ -100,6 +119,11 @@ class SparseBDR(BaseClusterer):
         Spectral clusters of the neighbour graph of W; an edge weighs by the views that confirm it.
     n_clusters_, cluster_path_ : int, ClusterPath
         Number of clusters; what supports each number, where it was chosen.
+    label_probabilities_ : array (n, k)
+        Probability that a refit on a part of the samples puts a sample into a cluster; NaN for samples without any
+        value. Computed when it is first asked for, from refits; see `gather_evidence`.
+    evidence_ : Evidence or None
+        What `gather_evidence` has found.
     kinds_ : Kinds
         Kind of each feature; ``kinds_.summary(view_names_in_)`` says it in words.
     imputer_ : Imputer or None
@@ -109,6 +133,12 @@ class SparseBDR(BaseClusterer):
         B, and the neighbours that its support comes from, over the samples that were kept.
     bases_, objective_, history_, n_iter_, converged_, result_, scaling_, dropped_
         As in `jella.MVLIV`; also n_features_in_, feature_names_in_, view_names_in_ and sample_names_in_.
+
+    Notes
+    -----
+    ``fit(X, y)`` takes known classes of some samples: an int array (n,), from 0, with -1 where unknown. They are the
+    labels of these samples and help to find those of the others; embedding and completion do not use them. Without
+    n_clusters there are then as many clusters as classes.
 
     References
     ----------
@@ -130,6 +160,7 @@ class SparseBDR(BaseClusterer):
 
     kinds_: Kinds
     imputer_: Imputer | None
+    evidence_: Evidence | None
 
     def __init__(
         self,
@@ -150,6 +181,8 @@ class SparseBDR(BaseClusterer):
         tol: float = 1e-4,
         warm_start: bool = False,
         calibrate: bool = True,
+        evidence: bool = True,
+        n_jobs: int | None = None,
         kinds: Any = None,
         on_empty: str = "raise",
         callback: Any = None,
@@ -171,6 +204,8 @@ class SparseBDR(BaseClusterer):
         self.tol = tol
         self.warm_start = warm_start
         self.calibrate = calibrate
+        self.evidence = evidence
+        self.n_jobs = n_jobs
         self.kinds = kinds
         self.on_empty = on_empty
         self.callback = callback
@@ -188,7 +223,7 @@ class SparseBDR(BaseClusterer):
     @property
     def n_blocks(self) -> int:
         """The number of groups that the block-diagonal term looks for."""
-        return self.n_clusters or self.n_components or DEFAULT_RANK
+        return self.n_clusters or self.n_components or UNKNOWN_CLUSTERS
 
     def _learn_scaling(self, views: AnyViews) -> Scaling:
         return choose_scaling(views, self.scale, self.view_weights, self.n_blocks)
@@ -279,11 +314,93 @@ class SparseBDR(BaseClusterer):
         """The imputer of the samples of the fit; it does not depend on the number of clusters."""
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
         readout = self.readout_
-        same = self.n_clusters in (None, SparseBDR(n_components=self.n_components).n_blocks)
-        own = None if same and isinstance(readout.bases[0], np.ndarray) else self._refit(samples)
-        refit = partial(self._refit, like=(readout if own is None else own).scaling)
+        blocks = self.n_components or DEFAULT_RANK
+        same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray)
+        own = None if same else self._refit(samples, n_clusters=blocks)
+        refit = partial(self._refit, like=(readout if own is None else own).scaling, n_clusters=blocks)
         imputer = Imputer.learn(samples, refit, self.kinds_, seed, progress)
         return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
+
+    @available_if(has_clusters)
+    def predict_proba(self, X: Any, *, observed: Any = None) -> np.ndarray:
+        """The probabilities (n, k) that samples belong to the clusters; NaN for samples without any value.
+
+        A sample of the fit, with the same values and the same missing entries, gets its row of
+        `label_probabilities_`. The first call takes a few refits, unless evidence=False or they were made before.
+
+        Parameters
+        ----------
+        X, observed : as in fit
+        """
+        readout, views = self._answers(), self.read(X, observed)
+        if not isinstance(readout, NeighbourReadout) or not isinstance(views, Views) or not readout.in_memory:
+            raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
+        return readout.probable(views, self._confidence().probabilities)
+
+    @property
+    def label_probabilities_(self) -> np.ndarray:
+        """Probabilities (n, k) of the clusters of the samples of the fit."""
+        check_is_fitted(self, "labels_")
+        readout = self.readout_
+        if not isinstance(readout, NeighbourReadout) or not readout.in_memory:
+            raise ValueError("expected a fit to samples in memory, got one to a Dask collection")
+        known = readout.known
+        assert known is not None
+        assert known.labels is not None
+        full = np.full((len(self.labels_), self.n_clusters_), np.nan)
+        full[known.places] = self._confidence().probabilities(readout.votes(known.labels, self.n_clusters_))
+        return full
+
+    def gather_evidence(self) -> Evidence | None:
+        """What speaks for the clusters: refits on parts of the samples, against data without clusters.
+
+        It is computed when it is first asked for, and by a fit that chooses the number of clusters.
+
+        Returns
+        -------
+        evidence : Evidence or None
+            Also in `evidence_`. Its `path` compares the clusters with those of data without groups, its `confidence`
+            says how often refits agree with the labels. None with evidence=False, for samples in chunks, for fewer
+            than 20 samples, for one cluster that was given, and after an interrupted fit.
+        """
+        check_is_fitted(self, "labels_")
+        if "evidence_" not in vars(self):
+            readout = self.readout_
+            found = self._gathered(readout, self.n_clusters_)
+            known = None if found is None else readout.known
+            self.evidence_ = None
+            if found is not None and known is not None and known.labels is not None:
+                self.evidence_ = conclude(found, found.readout, known.labels, self.n_init, self._seed_of_score())
+        return self.evidence_
+
+    def _gathered(self, readout: Any, n_clusters: int | None) -> Gathered | None:
+        if not isinstance(readout, NeighbourReadout) or not isinstance(readout.samples, Views):
+            return None
+        if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
+            return None
+        refit = partial(self._refit, like=readout.scaling, n_clusters=self.n_blocks)
+        return gather(readout, refit, n_clusters, self._seed_of_score(), self.n_jobs)
+
+    def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
+        assert isinstance(readout, NeighbourReadout)
+        classes, k = known_classes(prepared, self.n_clusters), self.n_clusters
+        if classes is not None and k is None:
+            k = int(classes.max()) + 1
+        found = self._gathered(readout, None) if k is None else None
+        path = None if found is None else found.path
+        clusters, labels = readout.find_clusters(
+            prepared.scaled, W, k, self.n_init, self.random_state, unit=False, path=path, classes=classes
+        )
+        if found is not None:
+            self.evidence_ = conclude(found, readout, labels, self.n_init, self._seed_of_score())
+            if not found.path.is_clear:
+                words = f"{found.path.words()}; n_clusters_ is 1: pass n_clusters to divide the samples all the same"
+                warnings.warn(words, NoClearClustersWarning, stacklevel=8)
+        return clusters, labels
+
+    def _confidence(self) -> Confidence:
+        found = self.gather_evidence()
+        return Confidence() if found is None else found.confidence
 
     def _prepare(self, views: AnyViews) -> Prepared:
         prepared = super()._prepare(views)

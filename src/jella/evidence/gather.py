@@ -1,0 +1,200 @@
+"""The evidence for the clusters of a fit: refits on parts of its samples, against clouds and data without groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from jella.evidence.confidence import Confidence
+from jella.evidence.permuted import permuted
+from jella.evidence.refits import (
+    MOST_SAMPLES,
+    SHARE,
+    Part,
+    Refit,
+    agreement,
+    graph_of,
+    groups_in,
+    in_parallel,
+    matched,
+    refit_on_parts,
+)
+from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nearly_best, number_ladder, partitions_of
+from jella.graphs.spectral import modularity
+from jella.graphs.surrogates import cloud_like
+from jella.numerics.arrays import to_numpy
+from jella.readout.neighbours import NeighbourReadout
+from jella.views import Views
+
+#: clouds without groups, and fits to permuted data
+CLOUDS, PERMUTED = 5, 2
+#: fewer samples say nothing about clusters
+FEWEST_SAMPLES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What speaks for the clusters of a fit.
+
+    Attributes
+    ----------
+    path : ClusterPath
+        Evidence for numbers of clusters; only for the given one where a number was given.
+    confidence : Confidence
+        How votes of neighbours become probabilities.
+    n_samples : int
+        Samples that the evidence was taken from.
+    seconds : float
+    """
+
+    path: ClusterPath
+    confidence: Confidence
+    n_samples: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """A path with evidence, the readout that it is about, and the refits that it rests on."""
+
+    path: ClusterPath
+    readout: NeighbourReadout
+    parts: list[Part]
+    rows: np.ndarray
+    seconds: float
+
+
+def gather(
+    readout: NeighbourReadout, refit: Refit, n_clusters: int | None, seed: int, n_jobs: int | None = None
+) -> Gathered | None:
+    """Evidence for numbers of clusters, or for the given one; None for too few samples.
+
+    Parameters
+    ----------
+    readout : NeighbourReadout
+        Of a fit to samples in memory.
+    refit : callable
+        Fits the same model to other samples.
+    """
+    begin, (rows, W) = perf_counter(), _drawn(readout)
+    if len(rows) < FEWEST_SAMPLES:
+        return None
+    assert isinstance(readout.samples, Views)
+    samples = readout.scaling.undo(readout.samples.take(rows))
+    q = readout.n_neighbors
+    graph = graph_of(W, q)
+    path = choose_n_clusters(graph) if n_clusters is None else _only(graph, n_clusters)
+    numbers = _in_question(path)
+    parts = refit_on_parts(samples, refit, seed, n_jobs)
+    stability = _stability([(part.rows, part.partitions(numbers)) for part in parts], numbers)
+    rng = np.random.default_rng(seed)
+    clouds = [cloud_like(W, rng) for _ in range(CLOUDS)]
+    null = np.array([_modularities(cloud, numbers, q) for cloud in clouds])
+    dealt = in_parallel(refit, [permuted(samples, rng) for _ in range(PERMUTED)], n_jobs)
+    mixed = np.array([_modularities(to_numpy(one.known.own), numbers, q) for one in dealt if one.known is not None])
+    found = [_cloud_parts(cloud, numbers, q, rng) for cloud in clouds[:2]]
+    expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
+    of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
+    path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds, n_clusters)
+    path = replace(path, partitions=_kept_partitions(graph, path))
+    return Gathered(path, readout, parts, rows, perf_counter() - begin)
+
+
+def conclude(found: Gathered, readout: NeighbourReadout, labels: np.ndarray, n_init: int, seed: Any) -> Evidence:
+    """The evidence with the probabilities of the labels (n,) of the fit."""
+    begin, k = perf_counter(), int(labels.max()) + 1
+    every = readout.votes(labels, k)
+    votes, theirs, ours = [], [], []
+    for part in found.parts if k > 1 else []:
+        if k >= part.rows.size:
+            continue
+        rows = found.rows[part.rows]
+        votes.append(every[rows])
+        ours.append(labels[rows])
+        theirs.append(matched(part.labels(k, n_init, seed), labels[rows], k))
+    confidence = Confidence.learn(votes, theirs, ours) if votes else Confidence()
+    return Evidence(found.path, confidence, found.rows.size, found.seconds + perf_counter() - begin)
+
+
+def _drawn(readout: NeighbourReadout) -> tuple[np.ndarray, np.ndarray]:
+    """At most `MOST_SAMPLES` samples of the fit, and their embedding."""
+    assert readout.known is not None
+    W = to_numpy(readout.known.own)
+    rows = np.arange(len(W))
+    if len(rows) > MOST_SAMPLES:
+        rows = np.sort(np.random.default_rng(0).permutation(len(W))[:MOST_SAMPLES])
+    return rows, np.asarray(W[rows], dtype=np.float64)
+
+
+def _only(graph: Any, n_clusters: int) -> ClusterPath:
+    """The path that has the given number only."""
+    k = min(n_clusters, graph.shape[0] - 1)
+    clear = np.array([modularity(graph, partitions_of(graph, [k]).labels[k])])
+    nothing = [np.full(1, np.nan) for _ in range(5)]
+    return ClusterPath(n_clusters, n_clusters, np.array([n_clusters]), clear, *nothing)
+
+
+def _in_question(path: ClusterPath) -> list[int]:
+    """The numbers that evidence is looked for: those of the ladder with nearly the best modularity."""
+    ladder = number_ladder(int(path.numbers.max())) if path.numbers.size > 1 else path.numbers
+    nearly = path.numbers[path.modularity >= nearly_best(path.modularity)]
+    return [int(k) for k in ladder if k in nearly] or [path.best]
+
+
+def _modularities(W: np.ndarray, numbers: list[int], q: int) -> list[float]:
+    graph, found = graph_of(W, q), groups_in(W, numbers, q)
+    return [modularity(graph, found[k]) if k in found else float("nan") for k in numbers]
+
+
+def _stability(found: list[tuple[np.ndarray, dict[int, np.ndarray]]], numbers: list[int]) -> np.ndarray:
+    return np.array([agreement(found, k) for k in numbers])
+
+
+def _cloud_parts(
+    cloud: np.ndarray, numbers: list[int], q: int, rng: np.random.Generator
+) -> list[tuple[np.ndarray, dict[int, np.ndarray]]]:
+    """Groups of two parts of a cloud; nothing is fitted again, so they agree rather too often."""
+    n = len(cloud)
+    parts = [np.sort(rng.permutation(n)[: int(SHARE * n)]) for _ in range(2)]
+    return [(rows, groups_in(cloud[rows], numbers, q)) for rows in parts]
+
+
+def _with_evidence(
+    path: ClusterPath,
+    numbers: list[int],
+    expected: np.ndarray,
+    spread: np.ndarray,
+    stability: np.ndarray,
+    of_clouds: np.ndarray,
+    given: int | None,
+) -> ClusterPath:
+    """The path with the figures of these numbers; the most stable of them is chosen, unless a number was given."""
+    at = np.searchsorted(path.numbers, numbers)
+
+    def placed(values: np.ndarray) -> np.ndarray:
+        full = np.full(path.numbers.size, np.nan)
+        full[at] = values
+        return full
+
+    best = numbers[int(np.nanargmax(stability))] if np.isfinite(stability).any() else path.best
+    path = replace(
+        path,
+        best=path.best if given is not None else best,
+        expected=placed(expected),
+        spread=placed(spread),
+        stability=placed(stability),
+        expected_stability=placed(of_clouds),
+    )
+    return replace(path, n_clusters=given or (path.best if path.is_clear else 1))
+
+
+def _kept_partitions(graph: Any, path: ClusterPath) -> np.ndarray:
+    """The partitions (s, n) of the supported numbers."""
+    numbers = [int(k) for k in path.supported if k < graph.shape[0]]
+    if not numbers:
+        return np.empty((0, graph.shape[0]), dtype=np.intp)
+    labels = partitions_of(graph, numbers).labels
+    return np.stack([labels[k] for k in numbers])

@@ -1,0 +1,229 @@
+"""How many groups a graph has: partitions into several numbers of groups, and what supports each number."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr, svd
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from jella.graphs.spectral import Graph, leading_eigenvectors, modularity
+from jella.numerics.kmeans import unit_rows
+
+#: a number of groups is in question if its modularity is at least this share of the best
+NEAR_BEST = 0.95
+#: groups are clear if their modularity is above that of clouds without groups by this many standard deviations
+CLEAR = 3.0
+#: standard deviations of a few clouds are uncertain; they count as at least this
+LEAST_SPREAD = 0.01
+#: a number is supported if its stability is at most this much below that of the chosen one
+NEARLY_AS_STABLE = 0.1
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ClusterPath:
+    """What supports each number of clusters.
+
+    The number with the widest gap is chosen among those with nearly the best modularity. With evidence from refits, it
+    is the number whose clusters are found again most surely. If its clusters are not clearer than those of clouds
+    without groups, there are no clear clusters, and one is chosen.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number chosen; 1 if there are no clear clusters.
+    best : int
+        The number with the best support, clear or not.
+    numbers : int array (m,)
+        The numbers that were compared: two and more.
+    modularity : array (m,)
+        How clear the partition into this many clusters is. It is computed for some numbers and interpolated between.
+    gap : array (m,)
+        Distance to the next eigenvalue of the graph's Laplacian, divided by the square root of that eigenvalue.
+    expected, spread : arrays (m,)
+        Mean and standard deviation of the modularity of clouds without groups; NaN where none was computed.
+    stability : array (m,)
+        Mean adjusted Rand index between refits of the model on parts of the samples; NaN where none was computed.
+    expected_stability : array (m,)
+        The same for clouds without groups.
+    partitions : int array (s, n)
+        Labels of the samples for each of the `supported` numbers.
+    """
+
+    n_clusters: int
+    best: int
+    numbers: np.ndarray
+    modularity: np.ndarray
+    gap: np.ndarray
+    expected: np.ndarray
+    spread: np.ndarray
+    stability: np.ndarray
+    expected_stability: np.ndarray
+    partitions: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
+
+    @property
+    def excess(self) -> np.ndarray:
+        """Modularity above that of clouds without groups, in their standard deviations, (m,)."""
+        return (self.modularity - self.expected) / np.maximum(self.spread, LEAST_SPREAD)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the clusters were compared with clouds without groups."""
+        return bool(np.isfinite(self.expected).any())
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether clusters are clear, or were not compared with clouds without groups."""
+        return not self.is_known or bool(self._clear[self.numbers == self.best].any())
+
+    @property
+    def supported(self) -> np.ndarray:
+        """The numbers that the data support: clear, and nearly as stable as the best one."""
+        if not self.is_known:
+            return np.array([self.n_clusters])
+        if not self.is_clear:
+            return np.empty(0, dtype=np.intp)
+        least = self.stability[self.numbers == self.best] - NEARLY_AS_STABLE
+        return self.numbers[self._clear & ~(self.stability < least)]
+
+    @property
+    def _clear(self) -> np.ndarray:
+        stable = ~(self.stability <= self.expected_stability)  # also where it is not known
+        return (self.excess >= CLEAR) & stable
+
+    def hierarchy(self) -> list[tuple[int, int, float]]:
+        """How the supported numbers nest: for neighbouring numbers (fewer, more, share of the samples that nest).
+
+        A sample nests if it lies in the coarse cluster that most of its fine cluster lies in. With a share of 1, the
+        finer clusters only divide the coarser ones.
+        """
+        return [
+            (int(few.max()) + 1, int(more.max()) + 1, nested_share(few, more))
+            for few, more in zip(self.partitions, self.partitions[1:], strict=False)
+        ]
+
+    def words(self) -> str:
+        """One sentence on what the data support."""
+        if not self.is_known:
+            return f"{self.n_clusters} clusters, by the graph alone; not compared with data without clusters"
+        at = self.numbers == self.best
+        figures = f"{self.modularity[at][0]:.2f}, {self.expected[at][0]:.2f} expected without clusters"
+        if not self.is_clear:
+            return f"no clear clusters: the best number, {self.best}, has modularity {figures}"
+        stable = "" if np.isnan(self.stability[at][0]) else f"; stability {self.stability[at][0]:.2f}"
+        numbers = self.supported
+        also = f" ({numbers.min()} to {numbers.max()} are supported)" if numbers.size > 1 else ""
+        return f"clear clusters: {self.best}{also}; modularity {figures}{stable}"
+
+    def __repr__(self) -> str:
+        nearly = self.modularity >= nearly_best(self.modularity)
+        rows = [
+            f"  {k:4d}  modularity {m:.3f}"
+            + (f" ({e:.3f} without groups)" if np.isfinite(e) else "")
+            + (f"  stability {s:.2f}" if np.isfinite(s) else "")
+            + (f" ({t:.2f} without groups)" if np.isfinite(t) else "")
+            + f"  gap {g:.3f}"
+            + ("  <- best" if k == self.best else "")
+            for k, m, e, s, t, g, keep in zip(
+                self.numbers,
+                self.modularity,
+                self.expected,
+                self.stability,
+                self.expected_stability,
+                self.gap,
+                nearly,
+                strict=True,
+            )
+            if keep and (np.isfinite(e) or not self.is_known)
+        ]
+        return f"ClusterPath: {self.words()}; in question:\n" + "\n".join(rows)
+
+
+def choose_n_clusters(graph: Graph, largest: int | None = None) -> ClusterPath:
+    """The number of groups of a graph: of the numbers with nearly the best modularity, the one with the widest gap.
+
+    Modularity alone is flat around its best value. The gap alone is often widest at two or three groups, or at
+    hundreds.
+
+    Parameters
+    ----------
+    largest : int, optional
+        The largest number that is considered; by default a quarter of the samples, and at most 150.
+    """
+    n = graph.shape[0]
+    most = max(min(n // 4, 150) if largest is None else min(largest, n - 1), 1)
+    ladder = number_ladder(most)
+    found = partitions_of(graph, ladder, most)
+    distance = np.maximum(1.0 - found.values, 0.0)
+    gaps = np.append(np.diff(distance) / np.sqrt(np.maximum(distance[1:], 1e-12)), 0.0)
+    numbers = np.arange(ladder[0], most + 1)
+    clear = np.interp(numbers, ladder, [modularity(graph, found.labels[k]) for k in ladder])
+    width = gaps[numbers - 1]
+    chosen = int(numbers[np.argmax(np.where(clear >= nearly_best(clear), width, -np.inf))])
+    unknown = [np.full(numbers.size, np.nan) for _ in range(4)]
+    return ClusterPath(chosen, chosen, numbers, clear, width, *unknown)
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """Labels (n,) for each number of groups, and the leading eigenvalues of the graph, descending."""
+
+    labels: dict[int, np.ndarray]
+    values: np.ndarray
+
+
+def partitions_of(graph: Graph, numbers: Any, most: int | None = None) -> Partitions:
+    """Partitions of a graph into these numbers of groups, from one set of eigenvectors; no random numbers are used."""
+    n = graph.shape[0]
+    values, vectors = leading_eigenvectors(graph, min((max(numbers) if most is None else most) + 1, n))
+    return Partitions({int(k): _cut(vectors[:, :k]) for k in numbers}, values)
+
+
+def nearly_best(values: np.ndarray) -> float:
+    """The lowest modularity that counts as nearly the best; the best may be negative."""
+    best = float(np.max(values))
+    return best - (1.0 - NEAR_BEST) * abs(best)
+
+
+def number_ladder(most: int) -> list[int]:
+    """Two to twelve, then steps of about an eighth."""
+    numbers = list(range(min(2, most), min(most, 12) + 1))
+    while numbers[-1] < most:
+        numbers.append(min(most, numbers[-1] + max(1, numbers[-1] // 8)))
+    return numbers
+
+
+def nested_share(coarse: np.ndarray, fine: np.ndarray) -> float:
+    """The share of samples that lie in the coarse cluster that most of their fine cluster lies in.
+
+    >>> nested_share(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]))
+    0.75
+    """
+    counts = np.zeros((int(fine.max()) + 1, int(coarse.max()) + 1))
+    np.add.at(counts, (fine, coarse), 1.0)
+    return float(counts.max(axis=1).sum() / fine.size)
+
+
+def _cut(vectors: np.ndarray) -> np.ndarray:
+    """Labels (n,) from k eigenvectors: k-means on rows at unit norm, started from the pivots of a QR decomposition.
+
+    The pivots are rows that point in different directions; each row first joins the one that it is rotated to.
+    """
+    k = vectors.shape[1]
+    if k == 1:
+        return np.zeros(len(vectors), dtype=np.intp)
+    _, _, pivots = qr(vectors.T, mode="economic", pivoting=True)
+    left, _, right = svd(vectors[pivots[:k]].T)
+    first = np.abs(vectors @ (left @ right)).argmax(axis=1)
+    rows = unit_rows(vectors)
+    counts = np.bincount(first, minlength=k)[:, None]
+    centres = np.zeros((k, k))
+    np.add.at(centres, first, rows)
+    centres = np.where(counts > 0, centres / np.maximum(counts, 1), rows[pivots[:k]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # there may be fewer different rows than groups
+        return np.asarray(KMeans(k, init=centres, n_init=1, max_iter=50).fit(rows).labels_, dtype=np.intp)
