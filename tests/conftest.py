@@ -36,6 +36,15 @@ def _few_trials() -> None:
     trials.MOST_TRIALS = trials.FEWEST_TRIALS
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _little_evidence() -> None:
+    """Few refits and clouds where a number of clusters is chosen, for the same reason."""
+    import jella.evidence.gather as gather
+    import jella.evidence.refits as refits
+
+    refits.REFITS, gather.CLOUDS, gather.PERMUTED = 2, 3, 1
+
+
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])
 def xp(request: pytest.FixtureRequest) -> Any:
     """Every array library that is installed."""

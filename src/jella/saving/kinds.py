@@ -14,6 +14,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
+from jella.evidence.confidence import Confidence
+from jella.evidence.gather import Evidence
 from jella.graphs.cluster_path import ClusterPath
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Support
@@ -40,6 +42,8 @@ RECORDS: tuple[type, ...] = (
     BlockState,
     Category,
     ClusterPath,
+    Confidence,
+    Evidence,
     FitSamples,
     IndicatorClusters,
     Kinds,

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from jella.evidence.confidence import Confidence
+from jella.evidence.gather import Evidence
 from jella.graphs.cluster_path import ClusterPath
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Loss, Term
@@ -183,8 +185,23 @@ def _(clusters: NeighbourClusters) -> None:
 @check_record.register
 def _(path: ClusterPath) -> None:
     m = need_array(path.numbers, (None,), "numbers of clusters", "iu").shape[0]
+    require(m >= 1 and path.n_clusters >= 1 and path.best >= 1, "numbers of clusters of at least 1")
     need_array(path.modularity, (m,), "modularity")
-    need_array(path.gap, (m,), "gaps", finite=False)
+    for values in (path.gap, path.expected, path.spread, path.stability, path.expected_stability):
+        need_array(values, (m,), "evidence for numbers of clusters", finite=False)
+    need_array(path.partitions, (None, None), "partitions", "iu")
+
+
+@check_record.register
+def _(confidence: Confidence) -> None:
+    require(0 < confidence.sharpness < np.inf and 0 < confidence.floor < np.inf, "positive sharpness and floor")
+    need_array(confidence.table, (None, 3), "a table of agreement")
+    need_array(confidence.by_cluster, (None,), "agreement by cluster")
+
+
+@check_record.register
+def _(evidence: Evidence) -> None:
+    require(isinstance(evidence.path, ClusterPath) and isinstance(evidence.confidence, Confidence), "evidence")
 
 
 @check_record.register
