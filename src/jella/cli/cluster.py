@@ -43,7 +43,7 @@ def _write(fitted: Fitted) -> Record:
     if hasattr(fitted.model, "complete"):
         found["completion"] = fitted.write_completed()
     fitted.write_model()
-    return found | fitted.agreement()
+    return found | fitted.evidence() | fitted.agreement()
 
 
 def _add_report(fitted: Fitted) -> Record | None:
@@ -63,6 +63,12 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
         lines.append(
             f"agreement with the known classes: NMI {record['nmi']:.3f}, adjusted Rand index {record['ari']:.3f}"
         )
+    evidence = record.get("evidence")
+    if evidence is not None:
+        lines.append(evidence["words"])
+        if evidence["uncertain"]:
+            some = ", ".join(map(str, evidence["least_certain"][:5]))
+            lines.append(f"{evidence['uncertain']:,} samples are uncertain (probability below 0.6): {some} ...")
     completion = record.get("completion", {})
     if completion.get("error") is not None:
         lines.append(f"completed values: {error_line(completion)}")

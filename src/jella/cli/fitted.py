@@ -81,6 +81,10 @@ class Fitted(ABC):
     def write_report(self) -> None:
         """Write report.html."""
 
+    def evidence(self) -> Record:
+        """The evidence for the clusters, if there is some."""
+        return {}
+
     @abstractmethod
     def agreement(self) -> Record:
         """Scores of the clusters against known classes, if there are some."""

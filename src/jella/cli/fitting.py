@@ -63,6 +63,8 @@ def make_model(options: argparse.Namespace) -> Any:
     known = method.kind().get_params()
     own = {"random_state": options.seed, "n_clusters": getattr(options, "clusters", None)}
     given = {name: value for name, value in own.items() if name in known}
+    if "evidence" in known and not hasattr(options, "clusters"):
+        given["evidence"] = False  # clusters are not asked for
     for text in options.set:
         name, equals, value = text.partition("=")
         if name not in known or not equals:

@@ -38,6 +38,7 @@ def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted
     model = fit(model, dataset.views, device)
     where = {} if device is None else {"device": str(device)}
     fitted = FittedInMemory(options, model, place.folder, dataset.name, where, dataset, device)
+    fitted.gather_evidence()
     fitted.calibrate()
     yield fitted
 
@@ -78,10 +79,47 @@ class FittedInMemory(Fitted):
     def write_labels_and_embedding(self) -> np.ndarray:
         """Write labels and embedding as tables; returns the sizes of the clusters."""
         labels, samples = np.asarray(self.model.labels_), sample_column(self.views.sample_names, self.n_samples)
-        write_table(self.folder, "labels", {"sample": samples, "cluster": labels}, self.options.tables)
+        columns: dict[str, Any] = {"sample": samples, "cluster": labels}
+        if hasattr(self.model, "label_probabilities_"):
+            from jella.evidence.confidence import label_columns
+
+            columns |= label_columns(labels, self.model.label_probabilities_)
+        write_table(self.folder, "labels", columns, self.options.tables)
         if hasattr(self.model, "embedding_"):
             write_embedding(self.folder, samples, self.model, self.model.embedding_, self.options.tables)
         return np.bincount(labels[labels >= 0])
+
+    def gather_evidence(self) -> None:
+        """Let a model with clusters refit parts of its samples; after Ctrl-C it goes on without evidence."""
+        if not hasattr(self.model, "gather_evidence") or not hasattr(self.model, "labels_"):
+            return
+        say(self.options, "refitting parts of the samples, for evidence of clusters")
+        try:
+            self.model.gather_evidence()
+        except KeyboardInterrupt:
+            self.model.evidence_ = None
+            self.left_out.append("no evidence for the clusters: interrupted; probabilities are not calibrated")
+
+    def evidence(self) -> Record:
+        """What run.json says about the evidence for clusters."""
+        found = getattr(self.model, "evidence_", None)
+        if found is None:
+            return {}
+        from jella.evidence.confidence import uncertain
+
+        path, labels = found.path, np.asarray(self.model.labels_)
+        doubtful = uncertain(labels, self.model.label_probabilities_)
+        samples = sample_column(self.views.sample_names, self.n_samples)
+        return {
+            "evidence": {
+                "clear": path.is_clear,
+                "words": path.words(),
+                "supported": path.supported.tolist(),
+                "seconds": round(found.seconds, 3),
+                "uncertain": int(doubtful.size),
+                "least_certain": [samples[row] for row in doubtful[:20]],
+            }
+        }
 
     def calibrate(self) -> None:
         """Let a model that can learn from hidden values do so, before anything is written."""

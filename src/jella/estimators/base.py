@@ -502,6 +502,13 @@ class BaseEmbedding(BaseTransformer):
         return [estimate(v, None) for v in range(len(views))]
 
 
+def without_clusters(estimator: Any) -> Any:
+    """The estimator, not fitted; if it is one of ours, its fit will not look for clusters."""
+    if isinstance(estimator, BaseTransformer):
+        estimator._seeks_clusters = False
+    return estimator
+
+
 def _is_foreign(X: Any) -> bool:
     return (is_array_api_obj(X) and not isinstance(X, np.ndarray)) or isinstance(X, np.ma.MaskedArray)
 

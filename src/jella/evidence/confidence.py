@@ -9,6 +9,8 @@ import numpy as np
 #: sharpness and floor of the votes that are tried
 SHARPNESS = np.geomspace(0.2, 8.0, 25)
 FLOORS = (0.003, 0.01, 0.03, 0.1)
+#: a label with a lower probability is uncertain
+UNCERTAIN = 0.6
 #: limits of the classes of probability in which agreement is counted
 CLASSES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
@@ -75,3 +77,28 @@ class Confidence:
 def _sharpened(votes: np.ndarray, sharpness: float, floor: float) -> np.ndarray:
     raised = (votes / votes.sum(axis=1, keepdims=True) + floor) ** sharpness
     return raised / raised.sum(axis=1, keepdims=True)
+
+
+def label_columns(labels: np.ndarray, probabilities: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of a table of labels: their probability, and the next cluster with its own.
+
+    >>> columns = label_columns(np.array([1, 0]), np.array([[0.2, 0.8], [0.6, 0.4]]))
+    >>> columns["probability"].tolist(), columns["next_cluster"].tolist(), columns["next_probability"].tolist()
+    ([0.8, 0.6], [0, 1], [0.2, 0.4])
+    """
+    rows, own = np.arange(len(labels)), np.maximum(labels, 0)
+    sure = np.where(labels >= 0, probabilities[rows, own], np.nan)
+    if probabilities.shape[1] < 2:
+        return {"probability": sure}
+    others = np.where(np.isnan(probabilities), -1.0, probabilities)
+    others[rows[labels >= 0], own[labels >= 0]] = -1.0
+    following = np.where(np.isnan(probabilities[:, 0]), -1, others.argmax(axis=1))
+    chance = np.where(following >= 0, others.max(axis=1), np.nan)
+    return {"probability": sure, "next_cluster": following, "next_probability": chance}
+
+
+def uncertain(labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Positions of the samples whose label is less probable than `UNCERTAIN`, the least certain first."""
+    sure = label_columns(labels, probabilities)["probability"]
+    few = np.flatnonzero(sure < UNCERTAIN)
+    return few[np.argsort(sure[few], kind="stable")]

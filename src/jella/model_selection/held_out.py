@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from jella.estimators.base import generator
+from jella.estimators.base import generator, without_clusters
 from jella.model_selection.errors import conforming, pooled, root_mean, squared_errors, units_of
 from jella.views import Hidden, Views, read_views
 from jella.views.draw import draw_as_missing
@@ -198,7 +198,7 @@ class Trials:
 
     def error(self, estimator: Any, number: int) -> float:
         """Error of a clone of the estimator on the values that a split hides, fitted without them."""
-        holed, model = self.holed(number), clone(estimator)
+        holed, model = self.holed(number), without_clusters(clone(estimator))
         model = model.fit(holed) if self.y is None else model.fit(holed, self.y)
         if getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted":
             raise KeyboardInterrupt  # the fit kept its last sweep; its error is not that of the estimator

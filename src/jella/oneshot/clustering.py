@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from jella.estimators.methods.sparse_bdr import SparseBDR
+from jella.evidence.confidence import UNCERTAIN, label_columns, uncertain
+from jella.evidence.gather import Evidence
 from jella.graphs.spectral import modularity
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.optional import need
 from jella.numerics.words import counted, percent, shortened
 from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, count_cells, view_table
+from jella.readout.neighbours import NeighbourReadout
 
-#: cluster sizes that a repr lists
-SHOWN_SIZES = 10
+#: cluster sizes and uncertain samples that a repr lists
+SHOWN_SIZES, SHOWN_UNCERTAIN = 10, 5
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -26,7 +29,12 @@ class Clustering:
     Attributes
     ----------
     labels : int array (n,)
-        Cluster of each sample, from 0, the largest first; -1 for a sample without any value, if on_empty='drop'.
+        Cluster of each sample, from 0, the largest first; -1 for a sample without any value, if on_empty='drop', and
+        with noise=True for a sample that belongs to no cluster.
+    probabilities : array (n, n_clusters) or None
+        Probabilities of the clusters of each sample, as `SparseBDR.label_probabilities_`; None for Dask collections.
+    evidence : Evidence or None
+        What speaks for the clusters; None with evidence=False, for Dask collections and for fewer than 20 samples.
     embedding : array (n, r)
         In the array library of the views.
     n_clusters : int
@@ -45,6 +53,8 @@ class Clustering:
     """
 
     labels: np.ndarray
+    probabilities: np.ndarray | None
+    evidence: Evidence | None
     embedding: Array
     n_clusters: int
     sizes: np.ndarray
@@ -67,12 +77,19 @@ class Clustering:
         return as_given(self.model.complete(self._views, observed=self._observed), self._turned)
 
     def as_frame(self) -> Any:
-        """A pandas DataFrame with one row per sample: its cluster and its embedding."""
+        """A pandas DataFrame with one row per sample: its cluster, how probable that is, and its embedding."""
         pd = need("pandas", "pandas")
         columns = self.model.get_feature_names_out()
         frame = pd.DataFrame(to_numpy(self.embedding), index=self.sample_names, columns=columns)
         frame.insert(0, "cluster", self.labels)
+        if self.probabilities is not None:
+            for place, (name, values) in enumerate(label_columns(self.labels, self.probabilities).items(), 1):
+                frame.insert(place, name, values)
         return frame
+
+    def uncertain(self) -> np.ndarray:
+        """Positions of the samples whose label has a probability below 0.6, the least certain first."""
+        return np.empty(0, dtype=np.intp) if self.probabilities is None else uncertain(self.labels, self.probabilities)
 
     def __repr__(self) -> str:
         model, n, names = self.model, self.labels.size, self.model.view_names_in_
@@ -87,10 +104,21 @@ class Clustering:
             [
                 f"Clustering of {counted(n, 'sample')}{left_out}: {counted(self.n_clusters, 'cluster')} ({how})",
                 f"  sizes       {_largest_first(self.sizes)}",
+                *(() if self.evidence is None else (f"  evidence    {self.evidence.path.words()}",)),
+                *(() if self.probabilities is None or self.n_clusters < 2 else (f"  uncertain   {self._doubts()}",)),
                 f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)",
                 *view_table(rows, "<>><>"),
                 f"  {counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
             ]
+        )
+
+    def _doubts(self) -> str:
+        found = self.uncertain()
+        names = found if self.sample_names is None else self.sample_names[found]
+        some = ", ".join(str(name) for name in list(names)[:SHOWN_UNCERTAIN])
+        more = " …" if found.size > SHOWN_UNCERTAIN else ""
+        return f"{counted(found.size, 'sample')} with a probability below {UNCERTAIN:g}" + (
+            f": {some}{more}" if found.size else ""
         )
 
 
@@ -102,6 +130,7 @@ def cluster(
     ids: Any = "exact",
     samples: str = "rows",
     zero_rows: str = "observed",
+    noise: bool = False,
     random_state: Any = 0,
     **settings: Any,
 ) -> Clustering:
@@ -113,12 +142,16 @@ def cluster(
         Samples in rows. NaN marks a missing entry, a row of NaN a missing view. DataFrames are aligned by their index.
         Not modified.
     n_clusters : int, optional
-        By default chosen from the data.
+        By default chosen from the data, with evidence from refits; 1, with a warning, where there are no clear
+        clusters. With evidence=False the refits are left out (see `jella.SparseBDR`).
     observed : as views, of booleans, optional
         True where a value was observed, instead of NaN.
     ids, samples, zero_rows : optional
         How sample ids are made equal, where the samples are, and whether rows of zeros are missing; as in
         `jella.align`.
+    noise : bool, default=False
+        Whether samples that belong to no cluster get the label -1: those whose label has a probability below a half,
+        and those that lie apart (`SparseBDR.belongs_nowhere`).
     random_state : int, Generator or RandomState, default=0
     **settings
         Other parameters of `jella.SparseBDR`, such as n_neighbors or scale.
@@ -138,6 +171,8 @@ def cluster(
     >>> found  # doctest: +ELLIPSIS
     Clustering of 300 samples: 10 clusters (given)
       sizes       ...
+      evidence    clear clusters: 10; modularity ...
+      uncertain   ... samples with a probability below 0.6: ...
       modularity  0...
       view       features  missing  scaling      weight
       pixels           61     9.7%  ...
@@ -149,16 +184,27 @@ def cluster(
     check_settings(settings)
     views = aligned_views(views, observed, ids, samples, zero_rows)
     model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
-    labels = np.asarray(model.labels_)
+    evidence, probabilities = None, None
+    if isinstance(model.readout_, NeighbourReadout) and model.readout_.in_memory:
+        evidence, probabilities = model.gather_evidence(), model.label_probabilities_
+    labels = model.labels_
+    if noise:
+        if probabilities is None:
+            raise ValueError("expected samples in memory with noise=True, got a Dask collection; compute some of them")
+        labels = np.where(model.belongs_nowhere(), -1, np.asarray(labels))
+    labels = np.asarray(labels)
     known = labels[labels >= 0]
+    own = np.asarray(model.labels_)
     missing, entries = count_cells(views, observed)
     return Clustering(
-        labels=model.labels_,
+        labels=labels if noise else model.labels_,
+        probabilities=probabilities,
+        evidence=evidence,
         embedding=model.embedding_,
         n_clusters=model.n_clusters_,
         sizes=np.bincount(known, minlength=model.n_clusters_),
         sample_names=model.sample_names_in_,
-        modularity=modularity(model.graph_ + model.graph_.T, known),
+        modularity=modularity(model.graph_ + model.graph_.T, own[own >= 0]),
         model=model,
         n_missing=missing,
         seconds=perf_counter() - begin,

@@ -165,6 +165,7 @@ def complete(
     check_settings(settings)
     check_level(interval)
     views = aligned_views(views, observed, ids, samples, zero_rows)
+    settings = {"evidence": False} | settings  # clusters are not asked for
     model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
     done = Completed.by(model, views, observed, interval)
     missing, entries = count_cells(views, observed)

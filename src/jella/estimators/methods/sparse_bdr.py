@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.neighbors import LocalOutlierFactor
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +23,9 @@ from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
 from jella.impute.estimates import Estimates, check_level
 from jella.impute.imputer import Imputer
+from jella.numerics.arrays import to_numpy
 from jella.numerics.finite import overflow_refused
+from jella.numerics.kmeans import unit_rows
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
@@ -39,6 +42,8 @@ from jella.views.scaling import Scaling
 COMPONENTS_PER_CLUSTER, FEWEST_COMPONENTS = 2, 10
 #: clusters that the model is fitted for where their number is not given; fewer would hide a large number
 UNKNOWN_CLUSTERS = 20
+#: a sample with a larger local outlier factor, over this many neighbours, lies apart
+OUTLIER, OUTLIER_NEIGHBOURS = 1.5, 20
 #: but at most one component per this many features: a rank near the number of features completes nothing
 FEATURES_PER_COMPONENT = 3
 
@@ -351,6 +356,23 @@ class SparseBDR(BaseClusterer):
         full[known.places] = self._confidence().probabilities(readout.votes(known.labels, self.n_clusters_))
         return full
 
+    def belongs_nowhere(self) -> np.ndarray:
+        """Which samples of the fit belong to no cluster, (n,) booleans.
+
+        These are samples whose label has a probability below a half, samples that lie apart from their neighbours in
+        the embedding (local outlier factor above 1.5), and samples without any value.
+        """
+        sure = self.label_probabilities_
+        known = self.readout_.known
+        assert known is not None
+        labels = np.asarray(self.labels_)
+        found = ~(sure[np.arange(labels.size), np.maximum(labels, 0)] >= 0.5)
+        rows = unit_rows(to_numpy(known.own))
+        if len(rows) > OUTLIER_NEIGHBOURS:
+            factor = LocalOutlierFactor(n_neighbors=OUTLIER_NEIGHBOURS).fit(rows).negative_outlier_factor_
+            found[known.places] |= factor < -OUTLIER
+        return found
+
     def gather_evidence(self) -> Evidence | None:
         """What speaks for the clusters: refits on parts of the samples, against data without clusters.
 
@@ -381,12 +403,21 @@ class SparseBDR(BaseClusterer):
         refit = partial(self._refit, like=readout.scaling, n_clusters=self.n_blocks)
         return gather(readout, refit, n_clusters, self._seed_of_score(), self.n_jobs)
 
+    def _gathered_in_fit(self, readout: NeighbourReadout) -> Gathered | None:
+        """The evidence for all numbers; None after Ctrl-C, since the fit itself is finished."""
+        try:
+            return self._gathered(readout, None)
+        except KeyboardInterrupt:
+            words = "interrupted while evidence was gathered: the number of clusters was chosen by the graph alone"
+            warnings.warn(words, UserWarning, stacklevel=9)
+            return None
+
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
         assert isinstance(readout, NeighbourReadout)
         classes, k = known_classes(prepared, self.n_clusters), self.n_clusters
         if classes is not None and k is None:
             k = int(classes.max()) + 1
-        found = self._gathered(readout, None) if k is None else None
+        found = self._gathered_in_fit(readout) if k is None else None
         path = None if found is None else found.path
         clusters, labels = readout.find_clusters(
             prepared.scaled, W, k, self.n_init, self.random_state, unit=False, path=path, classes=classes
