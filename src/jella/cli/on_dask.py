@@ -178,7 +178,7 @@ def _found(distributed: Any, address: str) -> Iterator[Any]:
 
 def dask_setup(worker: Any) -> None:
     """Prepare a worker, also one that starts later: it ignores Ctrl-C, and does not repeat warnings."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,12 +17,14 @@ CLASSES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """From votes of neighbours to probabilities: p ∝ (votes + floor)^sharpness.
+    """From votes of neighbours to probabilities: p ∝ (votes + floor)^sharpness, mixed with a little of all clusters.
 
     Attributes
     ----------
     sharpness, floor : float
         Those under which the labels of the refits are most probable.
+    doubt : float
+        The share that is divided among all clusters, one case in all that were seen: nothing is certain.
     table : array (c, 3)
         For classes of probability: the mean probability of the labels of the fit, how often refits agree, and the
         number of cases.
@@ -33,6 +35,7 @@ class Confidence:
 
     sharpness: float = 1.0
     floor: float = 0.01
+    doubt: float = 0.01
     table: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
     by_cluster: np.ndarray = field(default_factory=lambda: np.empty(0))
     n_refits: int = 0
@@ -58,7 +61,8 @@ class Confidence:
             for floor in FLOORS
         }
         tau, floor = min(losses, key=lambda pair: losses[pair])
-        own, agree = _sharpened(V, tau, floor)[at, ours], got == ours
+        fitted, agree = cls(tau, floor, 1.0 / (len(V) + 1.0)), got == ours
+        own = fitted.probabilities(V)[at, ours]
         place = np.digitize(own, CLASSES[1:-1])
         table = [
             (own[place == c].mean(), agree[place == c].mean(), (place == c).sum())
@@ -67,11 +71,12 @@ class Confidence:
         ]
         sizes = np.bincount(ours, minlength=V.shape[1])
         shares = np.bincount(ours, weights=agree, minlength=V.shape[1]) / np.maximum(sizes, 1)
-        return cls(tau, floor, np.array(table, dtype=float), shares, len(votes))
+        return replace(fitted, table=np.array(table, dtype=float), by_cluster=shares, n_refits=len(votes))
 
     def probabilities(self, votes: np.ndarray) -> np.ndarray:
         """The probabilities (n, k) of the clusters, from votes (n, k)."""
-        return _sharpened(votes, self.sharpness, self.floor)
+        found = _sharpened(votes, self.sharpness, self.floor)
+        return (1.0 - self.doubt) * found + self.doubt / found.shape[1]
 
 
 def _sharpened(votes: np.ndarray, sharpness: float, floor: float) -> np.ndarray:

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from jella.evidence.confidence import Confidence
 from jella.evidence.permuted import permuted
@@ -83,9 +84,14 @@ def gather(
     refit : callable
         Fits the same model to other samples.
     """
-    begin, (rows, W) = perf_counter(), _drawn(readout)
-    if len(rows) < FEWEST_SAMPLES:
+    if readout.known is None or len(readout.known.places) < FEWEST_SAMPLES:
         return None
+    with threadpool_limits(limits=1):  # many small problems: more threads would only wait for each other
+        return _gather(readout, refit, n_clusters, seed, n_jobs)
+
+
+def _gather(readout: NeighbourReadout, refit: Refit, n_clusters: int | None, seed: int, n_jobs: int | None) -> Gathered:
+    begin, (rows, W) = perf_counter(), _drawn(readout)
     assert isinstance(readout.samples, Views)
     samples = readout.scaling.undo(readout.samples.take(rows))
     q = min(readout.n_neighbors, max(len(rows) // SAMPLES_PER_NEIGHBOUR, 3))
