@@ -56,6 +56,8 @@ def cluster_section(data: ReportData) -> Markup:
     """The section on sizes and stability."""
     if not data.clusters.size:
         return tag("p", "This model has no clusters.", class_="absent")
+    if data.clusters.size == 1:
+        return tag("p", f"{counted(int(data.sizes[0]), 'sample')} in one cluster.", class_="absent")
     sizes = ", ".join(f"cluster {c}: {s}" for c, s in zip(data.clusters[:20], data.sizes, strict=False))
     parts = [
         plot("plot-sizes", f"Bar chart of the sizes of {data.clusters.size} clusters. {sizes}.", "Samples per cluster.")

@@ -56,11 +56,10 @@ def _figures(path: ClusterPath) -> str:
     at = int(np.flatnonzero(path.numbers == path.best)[0])
     only = "This number was given" if path.numbers.size == 1 else "No other number has nearly as high a modularity"
     way = "above" if path.excess[at] >= 0 else "below"
-    stable = ""
-    if np.isfinite(path.stability[at]) and np.isfinite(path.expected_stability[at]):
-        stable = (
-            f" Stability is {path.stability[at]:.2f}; {path.expected_stability[at]:.2f} is expected without groups."
-        )
+    chance = path.expected_stability[at]
+    stable = (
+        f" Without groups, a stability of {chance:.2f} is expected." if path.is_clear and np.isfinite(chance) else ""
+    )
     return (
         f"{only}, so no others were compared. Its modularity is {abs(path.excess[at]):.1f} standard deviations {way} "
         f"that expected without groups; {CLEAR:.0f} above are needed for clear clusters.{stable}"
@@ -68,13 +67,11 @@ def _figures(path: ClusterPath) -> str:
 
 
 def _curves(path: ClusterPath) -> Markup:
-    at = path.numbers == path.best
     mark = "the number chosen" if path.is_clear else "the best number, which is not clear"
     parts = [
         plot(
             "plot-modularity",
-            f"Line of the modularity by number of clusters: {number(path.modularity[at][0], '.2f')} at {path.best}, where "
-            f"{number(path.expected[at][0], '.2f')} is expected without groups.",
+            f"Line of the modularity by number of clusters: {_beside(path, path.modularity, path.expected)}.",
             f"How clear the clusters are. The dashed line is {mark}. Clusters can be clear only above the band: it is "
             f"{CLEAR:.0f} standard deviations around what is expected without groups.",
         )
@@ -83,12 +80,18 @@ def _curves(path: ClusterPath) -> Markup:
         parts.append(
             plot(
                 "plot-number-stability",
-                f"Line of the stability by number of clusters: {number(path.stability[at][0], '.2f')} at {path.best}, where "
-                f"{number(path.expected_stability[at][0], '.2f')} is expected without groups.",
+                "Line of the stability by number of clusters: "
+                f"{_beside(path, path.stability, path.expected_stability)}.",
                 "How surely the clusters are found again. It is computed for numbers with nearly the best modularity.",
             )
         )
     return tag("div", *parts, class_="pair")
+
+
+def _beside(path: ClusterPath, values: np.ndarray, expected: np.ndarray) -> str:
+    """The value at the best number beside the expected one."""
+    own, chance = (number(part[path.numbers == path.best][0], ".2f") for part in (values, expected))
+    return f"{own} at {path.best}, where {chance} is expected without groups"
 
 
 def has_stability(path: ClusterPath) -> bool:

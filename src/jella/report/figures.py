@@ -39,7 +39,7 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
         found["plot-convergence"] = convergence_figure(data.convergence)
     if not isinstance(data.affinity, Absent):
         found["plot-affinity"] = affinity_figure(data.affinity, data.clusters)
-    if data.clusters.size:
+    if data.clusters.size > 1:
         found["plot-sizes"] = sizes_figure(data.clusters, data.sizes)
     if not isinstance(data.evidence, Absent):
         found |= number_figures(data.evidence.path)
@@ -218,11 +218,14 @@ def _by_number(path: ClusterPath, values: np.ndarray, own: Figure, expected: Fig
         supported = _curve(path.numbers[points], values[points])
         data.append(supported | {"mode": "markers", "marker": {"size": 9}, "name": "supported numbers"})
     line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": path.best, "x1": path.best}
-    words = f"{path.best}" if path.is_clear else f"{path.best}, not clear"
-    mark = {"x": path.best, "y": 1, "yref": "paper", "yanchor": "bottom", "text": words, "showarrow": False}
-    y = _axis(title) | {"rangemode": "tozero"}
-    legend = {"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0}
-    layout = _layout(360, xaxis=_axis("number of clusters"), yaxis=y, legend=legend, showlegend=True)
+    words = f"{path.best} chosen" if path.is_clear else f"{path.best}, not clear"
+    x = np.array(own["x"])
+    late = path.best > (x[0] + x[-1]) / 2  # there is more room on the other side
+    mark = {"x": path.best, "xanchor": "right" if late else "left", "xshift": -4 if late else 4, "text": words}
+    mark |= {"y": 0, "yref": "paper", "yanchor": "bottom", "yshift": 4, "showarrow": False}
+    room = 0.03 * (x[-1] - x[0])
+    across = _axis("number of clusters") | {"range": [float(x[0] - room), float(x[-1] + room)]}
+    layout = _layout(360, xaxis=across, yaxis=_axis(title) | {"rangemode": "tozero"}, legend=_below(), showlegend=True)
     return {"data": data, "layout": layout | {"shapes": [line | {"line": {"dash": "dash"}}], "annotations": [mark]}}
 
 
@@ -233,9 +236,10 @@ def _curve(x: np.ndarray, y: np.ndarray) -> Figure:
 
 def probability_figure(found: Probabilities) -> Figure:
     """How many samples have which probability of their own cluster."""
-    counts, edges = np.histogram(found.own, bins=20, range=(0.0, 1.0))
+    low = min(float(np.floor(10 * found.own.min()) / 10), 0.5)
+    counts, edges = np.histogram(found.own, bins=round(20 * (1.0 - low)), range=(low, 1.0))
     bars = _bars(_rounded((edges[:-1] + edges[1:]) / 2), counts.tolist(), "%{customdata}: %{y} samples<extra></extra>")
-    bars["customdata"] = [f"{low:.2f} to {high:.2f}" for low, high in pairwise(edges)]
+    bars["customdata"] = [f"{start:.2f} to {end:.2f}" for start, end in pairwise(edges)]
     limit = {
         "type": "line",
         "yref": "paper",
@@ -245,7 +249,7 @@ def probability_figure(found: Probabilities) -> Figure:
         "x1": UNCERTAIN,
         "line": {"dash": "dash"},
     }
-    x = _axis("probability of the own cluster") | {"range": [0, 1]}
+    x = _axis("probability of the own cluster") | {"range": [low, 1]}
     return {"data": [bars], "layout": _layout(300, xaxis=x, yaxis=_axis("samples"), shapes=[limit], bargap=0.05)}
 
 

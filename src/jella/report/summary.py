@@ -74,9 +74,10 @@ def _clusters(subject: Subject, data: Findings) -> str:
     if subject.labels is None:
         return "No clusters were asked for." if hasattr(subject.model, "n_init") else "The method has no clusters."
     sizes, k = np.sort(subject.sizes()), subject.clusters.size
-    chosen = f"; their number was chosen from the data{_range(data)}" if subject.model.n_clusters is None else ""
+    is_chosen = subject.model.n_clusters is None
     if k == 1:
-        return f"All samples are in one cluster{chosen}."
+        return f"All samples are in one cluster{'; the number was chosen from the data' if is_chosen else ''}."
+    chosen = f"; their number was chosen from the data{_range(data)}" if is_chosen else ""
     extent = f"{sizes[0]:,} to {sizes[-1]:,} samples" if sizes[0] < sizes[-1] else f"{sizes[0]:,} samples each"
     return f"The samples fall into {k} clusters of {extent}{chosen}."
 
@@ -125,6 +126,10 @@ def _agreement(data: Findings) -> str:
 
 
 def _warnings(subject: Subject, data: Findings) -> Iterator[tuple[str, str]]:
+    path = None if isinstance(data.evidence, Absent) else data.evidence.path
+    if path is not None and path.is_known and not path.is_clear:
+        words = path.words()
+        yield "evidence", f"{words[0].upper()}{words[1:]}."
     left_out = [name for name, kept in zip(subject.names, subject.kept, strict=True) if not kept]
     if left_out:
         several = "sample has" if len(left_out) == 1 else "samples have"
@@ -161,10 +166,6 @@ def association_words(found: Association) -> str:
 
 
 def _about_clusters(subject: Subject, data: Findings) -> Iterator[tuple[str, str]]:
-    path = None if isinstance(data.evidence, Absent) else data.evidence.path
-    if path is not None and path.is_known and not path.is_clear:
-        words = path.words()
-        yield "evidence", f"{words[0].upper()}{words[1:]}."
     names, sizes = [str(cluster) for cluster in subject.clusters], subject.sizes()
     if sizes.size > 1 and sizes.max() >= MOST_OF_ALL * sizes.sum():
         share = percent(sizes.max() / sizes.sum())
