@@ -29,8 +29,12 @@ from jella.numerics.arrays import to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
 
-#: clouds without groups, and fits to permuted data
-CLOUDS, PERMUTED = 5, 2
+#: clouds without groups, at most and at least, and fits to permuted data
+CLOUDS, FEWEST_CLOUDS, PERMUTED = 20, 6, 2
+#: as many clouds as have this many samples together
+CLOUD_SAMPLES = 12_000
+#: of few samples, one neighbour per this many; more would join most of them
+SAMPLES_PER_NEIGHBOUR = 8
 #: fewer samples say nothing about clusters
 FEWEST_SAMPLES = 20
 
@@ -84,18 +88,19 @@ def gather(
         return None
     assert isinstance(readout.samples, Views)
     samples = readout.scaling.undo(readout.samples.take(rows))
-    q = readout.n_neighbors
+    q = min(readout.n_neighbors, max(len(rows) // SAMPLES_PER_NEIGHBOUR, 3))
     graph = graph_of(W, q)
     path = choose_n_clusters(graph) if n_clusters is None else _only(graph, n_clusters)
     numbers = _in_question(path)
     parts = refit_on_parts(samples, refit, seed, n_jobs)
-    stability = _stability([(part.rows, part.partitions(numbers)) for part in parts], numbers)
+    stability = _stability([(part.rows, part.partitions(numbers, q)) for part in parts], numbers)
     rng = np.random.default_rng(seed)
-    clouds = [cloud_like(W, rng) for _ in range(CLOUDS)]
+    n_clouds = min(max(CLOUD_SAMPLES // len(W), FEWEST_CLOUDS), CLOUDS)
+    clouds = [cloud_like(W, rng) for _ in range(n_clouds)]
     null = np.array([_modularities(cloud, numbers, q) for cloud in clouds])
     dealt = in_parallel(refit, [permuted(samples, rng) for _ in range(PERMUTED)], n_jobs)
     mixed = np.array([_modularities(to_numpy(one.known.own), numbers, q) for one in dealt if one.known is not None])
-    found = [_cloud_parts(cloud, numbers, q, rng) for cloud in clouds[:2]]
+    found = [_cloud_parts(cloud, numbers, q, rng) for cloud in clouds[:FEWEST_CLOUDS]]
     expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
     of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
     path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds, n_clusters)

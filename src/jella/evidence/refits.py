@@ -43,9 +43,9 @@ class Part:
     rows: np.ndarray
     readout: NeighbourReadout
 
-    def partitions(self, numbers: Sequence[int]) -> dict[int, np.ndarray]:
+    def partitions(self, numbers: Sequence[int], n_neighbors: int) -> dict[int, np.ndarray]:
         """Labels (m,) for these numbers of clusters, from the graph of the embedding."""
-        return groups_in(to_numpy(self.readout.known.own), numbers, self.readout.n_neighbors)  # type: ignore[union-attr]
+        return groups_in(to_numpy(self.readout.known.own), numbers, n_neighbors)  # type: ignore[union-attr]
 
     def labels(self, n_clusters: int, n_init: int, seed: Any) -> np.ndarray:
         """Labels (m,) that the refit gives to its samples, as a fit does."""

@@ -16,8 +16,9 @@ from jella.numerics.kmeans import unit_rows
 
 #: a number of groups is in question if its modularity is at least this share of the best
 NEAR_BEST = 0.95
-#: groups are clear if their modularity is above that of clouds without groups by this many standard deviations
-CLEAR = 3.0
+#: groups are clear if their modularity is above that of clouds without groups by this many standard deviations, in the
+#: mean over the numbers in question; one number alone may be high by chance
+CLEAR = 2.0
 #: standard deviations of a few clouds are uncertain; they count as at least this
 LEAST_SPREAD = 0.01
 #: a number is supported if its stability is at most this much below that of the chosen one
@@ -49,7 +50,7 @@ class ClusterPath:
     stability : array (m,)
         Mean adjusted Rand index between refits of the model on parts of the samples; NaN where none was computed.
     expected_stability : array (m,)
-        The same for clouds without groups.
+        The same for clouds without groups; nothing is fitted again for them, so they agree rather too often.
     partitions : int array (s, n)
         Labels of the samples for each of the `supported` numbers.
     """
@@ -78,22 +79,17 @@ class ClusterPath:
     @property
     def is_clear(self) -> bool:
         """Whether clusters are clear, or were not compared with clouds without groups."""
-        return not self.is_known or bool(self._clear[self.numbers == self.best].any())
+        return not self.is_known or bool(np.nanmean(self.excess) >= CLEAR)
 
     @property
     def supported(self) -> np.ndarray:
-        """The numbers that the data support: clear, and nearly as stable as the best one."""
+        """The numbers that the data support: clearer than clouds without groups, and nearly as stable as the best."""
         if not self.is_known:
             return np.array([self.n_clusters])
         if not self.is_clear:
             return np.empty(0, dtype=np.intp)
         least = self.stability[self.numbers == self.best] - NEARLY_AS_STABLE
-        return self.numbers[self._clear & ~(self.stability < least)]
-
-    @property
-    def _clear(self) -> np.ndarray:
-        stable = ~(self.stability <= self.expected_stability)  # also where it is not known
-        return (self.excess >= CLEAR) & stable
+        return self.numbers[(self.numbers == self.best) | ((self.excess >= CLEAR) & (self.stability >= least))]
 
     def hierarchy(self) -> list[tuple[int, int, float]]:
         """How the supported numbers nest: for neighbouring numbers (fewer, more, share of the samples that nest).
