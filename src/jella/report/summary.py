@@ -74,7 +74,7 @@ def _clusters(subject: Subject, data: Findings) -> str:
     if subject.labels is None:
         return "No clusters were asked for." if hasattr(subject.model, "n_init") else "The method has no clusters."
     sizes, k = np.sort(subject.sizes()), subject.clusters.size
-    is_chosen = subject.model.n_clusters is None
+    is_chosen = hasattr(subject.model, "cluster_path_")
     if k == 1:
         return f"All samples are in one cluster{'; the number was chosen from the data' if is_chosen else ''}."
     chosen = f"; their number was chosen from the data{_range(data)}" if is_chosen else ""
@@ -85,7 +85,7 @@ def _clusters(subject: Subject, data: Findings) -> str:
 def _range(data: Findings) -> str:
     """The other numbers that the data support."""
     numbers = np.empty(0) if isinstance(data.evidence, Absent) else data.evidence.path.supported
-    return f", which support {numbers.min()} to {numbers.max()}" if numbers.size > 1 else ""
+    return f", which support numbers from {numbers.min()} to {numbers.max()}" if numbers.size > 1 else ""
 
 
 def _stability(data: Findings) -> str:

@@ -196,7 +196,7 @@ def _(path: ClusterPath) -> None:
 def _(confidence: Confidence) -> None:
     require(0 < confidence.sharpness < np.inf and 0 < confidence.floor < np.inf, "positive sharpness and floor")
     need_array(confidence.table, (None, 3), "a table of agreement")
-    need_array(confidence.by_cluster, (None,), "agreement by cluster")
+    need_array(confidence.by_cluster, (None,), "agreement by cluster", finite=False)
 
 
 @check_record.register
