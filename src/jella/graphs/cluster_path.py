@@ -108,11 +108,10 @@ class ClusterPath:
             return f"{self.n_clusters} clusters, by the graph alone; not compared with data without clusters"
         at = self.numbers == self.best
         figures = f"{self.modularity[at][0]:.2f}, {self.expected[at][0]:.2f} expected without clusters"
-        stable = "" if np.isnan(self.stability[at][0]) else f"; stability {self.stability[at][0]:.2f}"
         if not self.is_clear:
             what = f"the best number, {self.best}, has" if self.numbers.size > 1 else f"{self.best} clusters have"
-            chance = f", {self.expected_stability[at][0]:.2f} expected" if stable else ""
-            return f"no clear clusters: {what} modularity {figures}{stable}{chance}"
+            return f"no clear clusters: {what} modularity {figures}"
+        stable = "" if np.isnan(self.stability[at][0]) else f"; stability {self.stability[at][0]:.2f}"
         numbers = self.supported
         also = f" ({numbers.min()} to {numbers.max()} are supported)" if numbers.size > 1 else ""
         return f"clear clusters: {self.best}{also}; modularity {figures}{stable}"

@@ -27,7 +27,8 @@ def number_section(found: Evidence, data: ReportData) -> Markup:
     note = (
         "Modularity says how much more often neighbours are in the same cluster than by chance. It is compared with "
         "that of data of the same shape without groups. Stability is the adjusted Rand index of two refits of the "
-        f"whole model on parts of the samples: 1 is the same partition, 0 is chance.{drawn}"
+        "whole model on parts of the samples: 1 is the same partition, 0 is chance. Data without groups "
+        f"are not fitted again, so the stability expected of them is rather too high.{drawn}"
     )
     below = tag("p", note, class_="note")
     several = int(np.isfinite(path.expected).sum()) > 1
@@ -56,13 +57,15 @@ def _figures(path: ClusterPath) -> str:
     at = int(np.flatnonzero(path.numbers == path.best)[0])
     only = "This number was given" if path.numbers.size == 1 else "No other number has nearly as high a modularity"
     way = "above" if path.excess[at] >= 0 else "below"
-    chance = path.expected_stability[at]
-    stable = (
-        f" Without groups, a stability of {chance:.2f} is expected." if path.is_clear and np.isfinite(chance) else ""
+    stable, chance = path.stability[at], path.expected_stability[at]
+    again = (
+        f" Stability is {stable:.2f}; {chance:.2f} is expected without groups."
+        if np.isfinite([stable, chance]).all()
+        else ""
     )
     return (
         f"{only}, so no others were compared. Its modularity is {abs(path.excess[at]):.1f} standard deviations {way} "
-        f"that expected without groups; {CLEAR:.0f} above are needed for clear clusters.{stable}"
+        f"that expected without groups; {CLEAR:.0f} above are needed for clear clusters.{again}"
     )
 
 
@@ -72,8 +75,8 @@ def _curves(path: ClusterPath) -> Markup:
         plot(
             "plot-modularity",
             f"Line of the modularity by number of clusters: {_beside(path, path.modularity, path.expected)}.",
-            f"How clear the clusters are. The dashed line is {mark}. Clusters can be clear only above the band: it is "
-            f"{CLEAR:.0f} standard deviations around what is expected without groups.",
+            f"How clear the clusters are. The dashed line is {mark}. Clusters are clear if the line is above the "
+            f"band in the mean; the band is {CLEAR:.0f} standard deviations around what is expected without groups.",
         )
     ]
     if has_stability(path):
