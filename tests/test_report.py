@@ -27,6 +27,7 @@ from jella.views import read_views
 
 HOSTILE = '</script><img src="x" onerror="alert(1)">&amp;'
 PARTS = ("convergence", "picture", "affinity", "stability", "predictions", "variance", "markers", "associations")
+PARTS += ("evidence", "probabilities")
 
 
 def _every_kind():
@@ -61,7 +62,7 @@ def test_every_estimator_has_a_report(kind):
     data = ReportData.of(model, views)
     page = _Page(render(data))
     drawn = [attrs["id"] for tag, attrs in page.found if attrs.get("class") == "plot"]
-    assert page.count("section") == 11
+    assert page.count("section") == 13
     assert ("plot-embedding" in drawn) == (not isinstance(data.picture, Absent))
     lacks = {part for part in PARTS if isinstance(getattr(data, part), Absent)}
     expected = set()
@@ -71,6 +72,8 @@ def test_every_estimator_has_a_report(kind):
         expected.add("predictions")
     if not hasattr(model, "bases_"):
         expected |= {"variance", "associations"}
+    if not hasattr(model, "gather_evidence"):
+        expected |= {"evidence", "probabilities"}
     assert lacks == expected
     assert all(getattr(data, part).reason.endswith(".") for part in lacks)
 
@@ -93,7 +96,8 @@ def test_nothing_is_modified_and_the_numbers_are_the_same_again():
     np.testing.assert_array_equal(model.labels_, before[1])
     assert model.get_params() == before[2]
     assert one.summary == other.summary
-    np.testing.assert_array_equal(one.stability.with_labels, other.stability.with_labels)
+    np.testing.assert_array_equal(one.stability.by_cluster, other.stability.by_cluster)
+    np.testing.assert_array_equal(one.probabilities.own, other.probabilities.own)
     np.testing.assert_array_equal(one.predictions.by_view[0].true, other.predictions.by_view[0].true)
 
 

@@ -29,7 +29,7 @@ class Confidence:
         For classes of probability: the mean probability of the labels of the fit, how often refits agree, and the
         number of cases.
     by_cluster : array (k,)
-        How often refits agree with the label of a sample, by its cluster.
+        How often refits agree with the label of a sample, by its cluster; NaN if no refit had samples of it.
     n_refits : int
     """
 
@@ -70,7 +70,8 @@ class Confidence:
             if (place == c).any()
         ]
         sizes = np.bincount(ours, minlength=V.shape[1])
-        shares = np.bincount(ours, weights=agree, minlength=V.shape[1]) / np.maximum(sizes, 1)
+        agreed = np.bincount(ours, weights=agree, minlength=V.shape[1])
+        shares = np.where(sizes > 0, agreed / np.maximum(sizes, 1), np.nan)
         return replace(fitted, table=np.array(table, dtype=float), by_cluster=shares, n_refits=len(votes))
 
     def probabilities(self, votes: np.ndarray) -> np.ndarray:

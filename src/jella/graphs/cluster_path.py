@@ -109,7 +109,8 @@ class ClusterPath:
         at = self.numbers == self.best
         figures = f"{self.modularity[at][0]:.2f}, {self.expected[at][0]:.2f} expected without clusters"
         if not self.is_clear:
-            return f"no clear clusters: the best number, {self.best}, has modularity {figures}"
+            what = f"the best number, {self.best}, has" if self.numbers.size > 1 else f"{self.best} clusters have"
+            return f"no clear clusters: {what} modularity {figures}"
         stable = "" if np.isnan(self.stability[at][0]) else f"; stability {self.stability[at][0]:.2f}"
         numbers = self.supported
         also = f" ({numbers.min()} to {numbers.max()} are supported)" if numbers.size > 1 else ""

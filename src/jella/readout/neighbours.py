@@ -197,13 +197,6 @@ class NeighbourReadout(LowRankReadout):
         own = confidence(self.votes(labels, clusters.n_clusters))
         return self._answer(views, own, lambda new: confidence(clusters.votes(self._finite_solution(new))), np.nan)
 
-    def relabel(self, places: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
-        """Labels of the samples of the fit at these places, from a graph of these samples only; the embedding stays."""
-        order = np.argsort(self._fit.places)
-        rows = order[np.searchsorted(self._fit.places[order], places)]
-        W = to_numpy(self._fit.own)[rows]
-        return self._labels_of(self.samples.fetch(rows), W, n_clusters, n_init, random_state)
-
     def without_samples(self) -> NeighbourReadout:
         """The readout without the samples of its fit, which workers need for `expect_near`."""
         return replace(self, known=None, clusters=None, samples=Views(()), near=np.empty((0, 0), dtype=np.intp))

@@ -56,6 +56,8 @@ def cluster_section(data: ReportData) -> Markup:
     """The section on sizes and stability."""
     if not data.clusters.size:
         return tag("p", "This model has no clusters.", class_="absent")
+    if data.clusters.size == 1:
+        return tag("p", f"{counted(int(data.sizes[0]), 'sample')} in one cluster.", class_="absent")
     sizes = ", ".join(f"cluster {c}: {s}" for c, s in zip(data.clusters[:20], data.sizes, strict=False))
     parts = [
         plot("plot-sizes", f"Bar chart of the sizes of {data.clusters.size} clusters. {sizes}.", "Samples per cluster.")
@@ -63,21 +65,17 @@ def cluster_section(data: ReportData) -> Markup:
     if isinstance(data.stability, Absent):
         return joined([tag("div", *parts, class_="pair"), tag("p", data.stability.reason, class_="absent")])
     found: Stability = data.stability
-    caption = (
-        f"Largest overlap (Jaccard) with a cluster of a new run, mean of {found.with_labels.size} runs. Below "
-        f"{UNSTABLE} a cluster is unstable."
-    )
+    least, most = np.nanmin(found.by_cluster), np.nanmax(found.by_cluster)
     parts.append(
         plot(
             "plot-stability",
-            f"Bar chart of stability, from {found.by_cluster.min():.2f} to {found.by_cluster.max():.2f}.",
-            caption,
+            f"Bar chart of stability, from {least:.2f} to {most:.2f}.",
+            f"{found.measure}. Below {UNSTABLE} a cluster is unstable.",
         )
     )
     agreement = (
-        f"{found.what} Adjusted Rand index of two runs: {found.between:.2f} on average; of a run with the clusters "
-        f"shown: {found.with_labels.mean():.2f}, from {found.with_labels.min():.2f} to {found.with_labels.max():.2f}. "
-        "1 is the same partition, 0 is expected by chance."
+        f"{found.what} Adjusted Rand index of two runs: {found.between:.2f} on average; {found.compared}. 1 is the "
+        "same partition, 0 is expected by chance."
     )
     return joined([tag("p", agreement), tag("div", *parts, class_="pair")])
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from jella.graphs.cluster_path import CLEAR, LEAST_SPREAD, ClusterPath
 from jella.numerics.optional import need
 from jella.report.affinity import AffinityMap
 from jella.report.convergence import Convergence
 from jella.report.data import ReportData
+from jella.report.evidence_sections import has_stability
 from jella.report.markup import for_plot
 from jella.report.missing import MissingMap
 from jella.report.picture import Picture
 from jella.report.predictions import Prediction, true_range
+from jella.report.probabilities import UNCERTAIN, Probabilities
 from jella.report.stability import Stability
 from jella.report.subject import Absent
 from jella.report.summary import UNSTABLE
@@ -24,6 +28,8 @@ Figure: TypeAlias = dict[str, Any]
 
 #: terms that differ by a larger factor are drawn on a logarithmic axis
 WIDE = 30.0
+#: what clusters are compared with
+WITHOUT = "expected without groups"
 
 
 def all_figures(data: ReportData) -> dict[str, Figure]:
@@ -33,8 +39,12 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
         found["plot-convergence"] = convergence_figure(data.convergence)
     if not isinstance(data.affinity, Absent):
         found["plot-affinity"] = affinity_figure(data.affinity, data.clusters)
-    if data.clusters.size:
+    if data.clusters.size > 1:
         found["plot-sizes"] = sizes_figure(data.clusters, data.sizes)
+    if not isinstance(data.evidence, Absent):
+        found |= number_figures(data.evidence.path)
+    if not isinstance(data.probabilities, Absent):
+        found["plot-probability"] = probability_figure(data.probabilities)
     if not isinstance(data.stability, Absent):
         found["plot-stability"] = stability_figure(data.stability, data.clusters)
     if not isinstance(data.predictions, Absent):
@@ -162,9 +172,9 @@ def sizes_figure(clusters: np.ndarray, sizes: np.ndarray) -> Figure:
 
 
 def stability_figure(found: Stability, clusters: np.ndarray) -> Figure:
-    """Stability of each cluster: overlap when found again."""
+    """Stability of each cluster."""
     bars = _bars([f"cluster {c}" for c in clusters], _rounded(found.by_cluster), "%{x}: %{y:.2f}<extra></extra>")
-    y = _axis("overlap when found again") | {"range": [0, 1.02]}
+    y = _axis(found.axis) | {"range": [0, 1.02]}
     limit = {
         "type": "line",
         "xref": "paper",
@@ -175,6 +185,72 @@ def stability_figure(found: Stability, clusters: np.ndarray) -> Figure:
         "line": {"dash": "dash"},
     }
     return {"data": [bars], "layout": _layout(300, xaxis=_names(clusters), yaxis=y, shapes=[limit])}
+
+
+def number_figures(path: ClusterPath) -> dict[str, Figure]:
+    """Modularity and stability by number of clusters, beside those expected without groups; none for one number."""
+    compared = np.isfinite(path.expected)
+    if compared.sum() < 2:
+        return {}
+    most = 2 * int(path.numbers[compared].max())
+    shown, around = path.numbers <= most, CLEAR * np.maximum(path.spread, LEAST_SPREAD)[compared]
+    middle, numbers = path.expected[compared], path.numbers[compared]
+    band = _curve(np.concatenate([numbers, numbers[::-1]]), np.concatenate([middle - around, (middle + around)[::-1]]))
+    band |= {"fill": "toself", "line": {"width": 0}, "hoverinfo": "skip", "name": WITHOUT}
+    own = _curve(path.numbers[shown], path.modularity[shown]) | {"name": "these data"}
+    found = {"plot-modularity": _by_number(path, path.modularity, own, band, "modularity")}
+    if has_stability(path):
+        known, chance = np.isfinite(path.stability), np.isfinite(path.expected_stability)
+        own = _curve(path.numbers[known], path.stability[known]) | {"name": "these data"}
+        line = _curve(path.numbers[chance], path.expected_stability[chance]) | {
+            "line": {"dash": "dot"},
+            "name": WITHOUT,
+        }
+        found["plot-number-stability"] = _by_number(path, path.stability, own, line, "stability")
+    return found
+
+
+def _by_number(path: ClusterPath, values: np.ndarray, own: Figure, expected: Figure, title: str) -> Figure:
+    """A curve beside the expected one, with supported numbers as points and a line at the best number."""
+    points = np.isin(path.numbers, path.supported)
+    data = [own, expected]
+    if points.any():
+        supported = _curve(path.numbers[points], values[points])
+        data.append(supported | {"mode": "markers", "marker": {"size": 9}, "name": "supported numbers"})
+    line = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": path.best, "x1": path.best}
+    words = f"{path.best} chosen" if path.is_clear else f"{path.best}, not clear"
+    x = np.array(own["x"])
+    late = path.best > (x[0] + x[-1]) / 2  # there is more room on the other side
+    mark = {"x": path.best, "xanchor": "right" if late else "left", "xshift": -4 if late else 4, "text": words}
+    mark |= {"y": 0, "yref": "paper", "yanchor": "bottom", "yshift": 4, "showarrow": False}
+    room = 0.03 * (x[-1] - x[0])
+    across = _axis("number of clusters") | {"range": [float(x[0] - room), float(x[-1] + room)]}
+    layout = _layout(360, xaxis=across, yaxis=_axis(title) | {"rangemode": "tozero"}, legend=_below(), showlegend=True)
+    return {"data": data, "layout": layout | {"shapes": [line | {"line": {"dash": "dash"}}], "annotations": [mark]}}
+
+
+def _curve(x: np.ndarray, y: np.ndarray) -> Figure:
+    hover = "%{x} clusters: %{y:.2f}<extra></extra>"
+    return {"type": "scatter", "mode": "lines", "x": x.tolist(), "y": _rounded(y), "hovertemplate": hover}
+
+
+def probability_figure(found: Probabilities) -> Figure:
+    """How many samples have which probability of their own cluster."""
+    low = min(float(np.floor(10 * found.own.min()) / 10), 0.5)
+    counts, edges = np.histogram(found.own, bins=round(20 * (1.0 - low)), range=(low, 1.0))
+    bars = _bars(_rounded((edges[:-1] + edges[1:]) / 2), counts.tolist(), "%{customdata}: %{y} samples<extra></extra>")
+    bars["customdata"] = [f"{start:.2f} to {end:.2f}" for start, end in pairwise(edges)]
+    limit = {
+        "type": "line",
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "x0": UNCERTAIN,
+        "x1": UNCERTAIN,
+        "line": {"dash": "dash"},
+    }
+    x = _axis("probability of the own cluster") | {"range": [low, 1]}
+    return {"data": [bars], "layout": _layout(300, xaxis=x, yaxis=_axis("samples"), shapes=[limit], bargap=0.05)}
 
 
 def errors_figure(found: tuple[Prediction, ...]) -> Figure:
@@ -252,7 +328,7 @@ def _heat(values: np.ndarray, title: str, *, zmin: float, zmax: float, colorbar_
     return {"type": "heatmap", "z": z, "zmin": zmin, "zmax": zmax, "autocolorscale": True, "colorbar": bar}
 
 
-def _bars(names: list[str], values: list[Any], hover: str) -> Figure:
+def _bars(names: list[Any], values: list[Any], hover: str) -> Figure:
     return {"type": "bar", "x": names, "y": values, "hovertemplate": hover}
 
 

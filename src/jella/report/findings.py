@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from jella.evidence.gather import Evidence
 from jella.metrics import accuracy, adjusted_rand, nmi
 from jella.report.affinity import AffinityMap, find_affinity
 from jella.report.association import Association, find_associations
 from jella.report.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_per_sample, own_colourings
 from jella.report.convergence import Convergence, find_convergence
+from jella.report.evidence import find_evidence
 from jella.report.markers import Markers, find_markers
 from jella.report.missing import MissingMap, find_missing
 from jella.report.picture import Picture, draw_picture
 from jella.report.predictions import Predictions, predict_hidden
+from jella.report.probabilities import Probabilities, find_probabilities
 from jella.report.provenance import Provenance, find_provenance
 from jella.report.stability import Stability, find_stability
 from jella.report.subject import Absent, Subject
@@ -49,7 +52,9 @@ class Findings:
     affinity : AffinityMap or Absent
     clusters, sizes : int arrays (k,)
         Clusters that have samples, and their sizes; empty if there are none.
+    evidence : Evidence or Absent
     stability : Stability or Absent
+    probabilities : Probabilities or Absent
     predictions : Predictions or Absent
     variance : Variance or Absent
     markers : Markers or Absent
@@ -71,7 +76,9 @@ class Findings:
     affinity: AffinityMap | Absent
     clusters: np.ndarray
     sizes: np.ndarray
+    evidence: Evidence | Absent
     stability: Stability | Absent
+    probabilities: Probabilities | Absent
     predictions: Predictions | Absent
     variance: Variance | Absent
     markers: Markers | Absent
@@ -98,6 +105,7 @@ class Findings:
         if truth is not None:
             colourings.append(of_column("given label", truth))
         colourings += [of_column(name, column) for name, column in list(columns.items())[:MOST_COLUMNS]]
+        evidence = find_evidence(subject)
         return cls(
             title=f"{subject.method} on {', '.join(subject.views.names)}" if title is None else title,
             method=subject.method,
@@ -109,7 +117,9 @@ class Findings:
             affinity=find_affinity(subject),
             clusters=subject.clusters,
             sizes=subject.sizes(),
-            stability=find_stability(subject),
+            evidence=evidence,
+            stability=find_stability(subject, evidence),
+            probabilities=find_probabilities(subject, evidence),
             predictions=predict_hidden(subject, held_out),
             variance=find_variance(subject),
             markers=find_markers(subject),

@@ -34,7 +34,8 @@ def write_report(
     path : str or Path
         The file to write; its folder must exist.
     model : estimator of jella
-        Fitted. Not modified, except that a SparseBDR learns from hidden values as at its first call of `complete`.
+        Fitted. Not modified, except that a SparseBDR learns from hidden values as at its first call of `complete`, and
+        gathers evidence for its clusters if it has not done so: about seven fits, unless it has evidence=False.
     X : as in the model's fit
         The views that it was fitted on.
     observed : as in the model's fit

@@ -9,6 +9,7 @@ from jella.numerics.words import counted, listed, percent
 from jella.report.cluster_sections import affinity_section, association_section, cluster_section, marker_section
 from jella.report.colouring import MOST_COLUMNS
 from jella.report.data import ReportData
+from jella.report.evidence_sections import number_section, probability_section
 from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.missing import Pattern
 from jella.report.model_sections import convergence_section, prediction_section, provenance_section, variance_section
@@ -40,7 +41,19 @@ def all_sections(data: ReportData) -> list[Section]:
             _or_reason(data.associations, association_section, data),
         ),
         Section("embedding", "Embedding", "Samples in two dimensions", _or_reason(data.picture, _picture, data)),
+        Section(
+            "evidence",
+            "Evidence",
+            "Evidence for the number of clusters",
+            _or_reason(data.evidence, number_section, data),
+        ),
         Section("clusters", "Clusters", "Clusters and their stability", cluster_section(data)),
+        Section(
+            "probabilities",
+            "Certainty",
+            "How sure the labels are",
+            _or_reason(data.probabilities, probability_section, data),
+        ),
         Section(
             "markers", "Features", "Features that distinguish clusters", _or_reason(data.markers, marker_section, data)
         ),

@@ -1,4 +1,4 @@
-"""How stable the clusters are: they are computed again from parts of the samples, with other seeds."""
+"""How stable the clusters are: they are computed again from parts of the samples."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from jella.evidence.gather import Evidence
+from jella.evidence.refits import SHARE as REFIT_SHARE
 from jella.graphs.spectral import spectral_labels
 from jella.metrics import adjusted_rand
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
-from jella.readout.neighbours import NeighbourReadout
 from jella.report.affinity import symmetric_affinity
 from jella.report.refit import refit
 from jella.report.subject import Absent, Subject
@@ -32,34 +33,64 @@ Relabel: TypeAlias = Callable[[np.ndarray, int], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """The agreement of restarts.
+    """The agreement of runs on parts of the samples.
 
     Attributes
     ----------
     what : str
         What was repeated, in words.
-    with_labels : array (R,)
-        Adjusted Rand index of each restart with the labels of the model.
     between : float
-        Mean adjusted Rand index of pairs of restarts, over the samples that both have.
+        Mean adjusted Rand index of pairs of runs, over the samples that both have.
+    compared : str
+        What else `between` is to be compared with, in words.
     by_cluster : array (k,)
-        Largest overlap (Jaccard) of each cluster with a cluster of a restart, averaged over the restarts.
+        How well each cluster is found again, from 0 to 1; NaN if no run had samples of it.
+    measure, axis : str
+        What `by_cluster` is, in a sentence and in a few words.
     """
 
     what: str
-    with_labels: np.ndarray
     between: float
+    compared: str
     by_cluster: np.ndarray
+    measure: str
+    axis: str
 
 
-def find_stability(subject: Subject) -> Stability | Absent:
-    """Label parts of the samples again, and compare."""
+def find_stability(subject: Subject, evidence: Evidence | Absent) -> Stability | Absent:
+    """The refits of a model that has evidence; otherwise label parts of the samples again, and compare."""
     if subject.labels is None or subject.clusters.size < 2:
         return Absent("There are fewer than two clusters, so there is nothing to find again.")
+    if not hasattr(subject.model, "gather_evidence"):
+        return _relabelled(subject)
+    return evidence if isinstance(evidence, Absent) else _of_refits(subject, evidence)
+
+
+def _of_refits(subject: Subject, evidence: Evidence) -> Stability | Absent:
+    path, confidence = evidence.path, evidence.confidence
+    at = np.flatnonzero(path.numbers == subject.model.n_clusters_)
+    if not at.size or not np.isfinite(path.stability[at[0]]) or not confidence.n_refits:
+        return Absent("There are too few samples to find the clusters again.")
+    drawn = f"of {evidence.n_samples:,} samples, drawn at random," if evidence.n_samples < subject.kept.sum() else ""
+    of = drawn or "of the samples"
+    return Stability(
+        what=f"The whole model was fitted {confidence.n_refits} times again, each time on a random {REFIT_SHARE:.0%} "
+        f"{of} and its clusters were found anew.",
+        between=float(path.stability[at[0]]),
+        compared=f"without groups, {path.expected_stability[at[0]]:.2f} is expected",
+        by_cluster=confidence.by_cluster[subject.clusters],
+        measure=f"How often a sample of the cluster is in the same cluster again, in {confidence.n_refits} refits",
+        axis="refits that agree",
+    )
+
+
+def _relabelled(subject: Subject) -> Stability | Absent:
+    """Label parts of the samples again, as far as the method allows it, and compare."""
     n = int(subject.kept.sum())
     relabel, what = _relabelling(subject)
     if relabel is None or SHARE * n <= max(subject.clusters.size, 2):
         return Absent(what if relabel is None else "There are too few samples to find the clusters again.")
+    assert subject.labels is not None
     labels, rng = subject.labels[subject.kept], np.random.default_rng(subject.seed)
     parts = [np.sort(rng.choice(n, int(SHARE * n), replace=False)) for _ in range(N_RESTARTS)]
     try:
@@ -69,11 +100,14 @@ def find_stability(subject: Subject) -> Stability | Absent:
             runs = [(rows, relabel(rows, subject.seed + number)) for number, rows in enumerate(parts, 1)]
     except ValueError as error:
         return Absent(f"The clusters could not be found again from a part of the samples: {error}.")
+    ours = np.array([adjusted_rand(labels[rows], found) for rows, found in runs])
     return Stability(
         what=what,
-        with_labels=np.array([adjusted_rand(labels[rows], found) for rows, found in runs]),
         between=float(np.mean([_agreement(*pair) for pair in combinations(runs, 2)])),
+        compared=f"of a run with the clusters shown: {ours.mean():.2f}, from {ours.min():.2f} to {ours.max():.2f}",
         by_cluster=np.mean([overlaps(labels[rows], found, subject.clusters) for rows, found in runs], axis=0),
+        measure=f"Largest overlap (Jaccard) with a cluster of a new run, mean of {N_RESTARTS} runs",
+        axis="overlap when found again",
     )
 
 
@@ -104,13 +138,6 @@ def _relabelling(subject: Subject) -> tuple[Relabel | None, str]:
         return (
             lambda rows, seed: np.asarray(kmeans(W[rows], k, model.n_init, seed).labels_),
             f"k-means on the embedding was repeated {part}; the embedding itself was not fitted again.",
-        )
-    readout, places = getattr(model, "readout_", None), np.flatnonzero(subject.kept)
-    if isinstance(readout, NeighbourReadout):
-        return (
-            lambda rows, seed: readout.relabel(places[rows], k, model.n_init, seed),
-            f"The neighbour graph of the embedding and its spectral clustering were repeated {part}; the embedding "
-            "itself was not fitted again.",
         )
     graph = symmetric_affinity(subject)
     if graph is not None:

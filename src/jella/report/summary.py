@@ -18,6 +18,8 @@ UNSTABLE = 0.6
 UNSTABLE_PARTITION = 0.7
 #: clusters of fewer samples are called small
 SMALL = 5
+#: a cluster with at least this share of the samples, beside others, is a sign of a bad cut
+MOST_OF_ALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,18 @@ def _clusters(subject: Subject, data: Findings) -> str:
     if subject.labels is None:
         return "No clusters were asked for." if hasattr(subject.model, "n_init") else "The method has no clusters."
     sizes, k = np.sort(subject.sizes()), subject.clusters.size
-    chosen = "; their number was chosen from the data" if subject.model.n_clusters is None else ""
+    is_chosen = hasattr(subject.model, "cluster_path_")
     if k == 1:
-        return f"All samples are in one cluster{chosen}."
+        return f"All samples are in one cluster{'; the number was chosen from the data' if is_chosen else ''}."
+    chosen = f"; their number was chosen from the data{_range(data)}" if is_chosen else ""
     extent = f"{sizes[0]:,} to {sizes[-1]:,} samples" if sizes[0] < sizes[-1] else f"{sizes[0]:,} samples each"
     return f"The samples fall into {k} clusters of {extent}{chosen}."
+
+
+def _range(data: Findings) -> str:
+    """The other numbers that the data support."""
+    numbers = np.empty(0) if isinstance(data.evidence, Absent) else data.evidence.path.supported
+    return f", which support numbers from {numbers.min()} to {numbers.max()}" if numbers.size > 1 else ""
 
 
 def _stability(data: Findings) -> str:
@@ -117,6 +126,10 @@ def _agreement(data: Findings) -> str:
 
 
 def _warnings(subject: Subject, data: Findings) -> Iterator[tuple[str, str]]:
+    path = None if isinstance(data.evidence, Absent) else data.evidence.path
+    if path is not None and path.is_known and not path.is_clear:
+        words = path.words()
+        yield "evidence", f"{words[0].upper()}{words[1:]}."
     left_out = [name for name, kept in zip(subject.names, subject.kept, strict=True) if not kept]
     if left_out:
         several = "sample has" if len(left_out) == 1 else "samples have"
@@ -153,8 +166,14 @@ def association_words(found: Association) -> str:
 
 
 def _about_clusters(subject: Subject, data: Findings) -> Iterator[tuple[str, str]]:
-    names = [str(cluster) for cluster in subject.clusters]
-    small = [name for name, size in zip(names, subject.sizes(), strict=True) if size < SMALL]
+    names, sizes = [str(cluster) for cluster in subject.clusters], subject.sizes()
+    if sizes.size > 1 and sizes.max() >= MOST_OF_ALL * sizes.sum():
+        share = percent(sizes.max() / sizes.sum())
+        yield (
+            "clusters",
+            f"One cluster holds {share} of the samples: a sign of a bad cut. Try another number of clusters.",
+        )
+    small = [name for name, size in zip(names, sizes, strict=True) if size < SMALL]
     if small:
         yield "clusters", f"{_cluster(small)} {listed(small)} {_has(small)} fewer than {SMALL} samples."
     if not isinstance(data.stability, Absent):

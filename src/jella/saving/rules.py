@@ -197,7 +197,7 @@ def _(confidence: Confidence) -> None:
     require(0 < confidence.sharpness < np.inf and 0 < confidence.floor < np.inf, "positive sharpness and floor")
     require(0 <= confidence.doubt <= 1, "a doubt from 0 to 1")
     need_array(confidence.table, (None, 3), "a table of agreement")
-    need_array(confidence.by_cluster, (None,), "agreement by cluster")
+    need_array(confidence.by_cluster, (None,), "agreement by cluster", finite=False)
 
 
 @check_record.register

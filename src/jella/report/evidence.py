@@ -1,0 +1,32 @@
+"""The evidence for the clusters: what a model has gathered, or why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jella.evidence.gather import FEWEST_SAMPLES, Evidence
+from jella.report.subject import Absent, Subject
+
+
+def find_evidence(subject: Subject) -> Evidence | Absent:
+    """The evidence of the model; it is gathered now if it was not before."""
+    model = subject.model
+    if not hasattr(model, "gather_evidence"):
+        return Absent(f"{subject.method} does not compare its clusters with data without clusters.")
+    found = model.gather_evidence()
+    return Absent(_reason(model)) if found is None else found
+
+
+def _reason(model: Any) -> str:
+    """Why a model has no evidence, in a sentence."""
+    if not model.readout_.in_memory:
+        return "The samples of the fit are in chunks, so the model was not fitted again on parts of them."
+    if not model.evidence:
+        path = getattr(model, "cluster_path_", None)
+        alone = "" if path is None else f" ({path.words()})"
+        return f"The model has evidence=False, so it was not fitted again on parts of the samples{alone}."
+    if model.n_clusters_ == 1:
+        return "There is one cluster only, so there is nothing to compare."
+    if model.result_.stop_reason == "interrupted":
+        return "The fit was interrupted, so it was not repeated on parts of the samples."
+    return f"There are fewer than {FEWEST_SAMPLES} samples: too few to say anything about clusters."

@@ -1,0 +1,146 @@
+"""The sections on evidence: the number of clusters, and how sure the labels are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jella.evidence.confidence import CLASSES
+from jella.evidence.gather import Evidence
+from jella.graphs.cluster_path import CLEAR, ClusterPath
+from jella.numerics.words import counted, number, percent
+from jella.report.data import ReportData
+from jella.report.markup import Markup, joined, plot, table, tag
+from jella.report.probabilities import UNCERTAIN, Probabilities
+
+#: uncertain samples that a table lists
+MOST_DOUBTS = 20
+#: finer clusters divide the coarser ones if this share of the samples nests
+NESTED = 0.95
+
+
+def number_section(found: Evidence, data: ReportData) -> Markup:
+    """The section on the number of clusters: a sentence, and curves where several numbers were compared."""
+    path = found.path
+    words = path.words()
+    sentence = f"{words[0].upper()}{words[1:]}. {_nesting(path)}".strip()
+    drawn = f" It is about {found.n_samples:,} samples, drawn at random." if found.n_samples < data.sizes.sum() else ""
+    note = (
+        "Modularity says how much more often neighbours are in the same cluster than by chance. It is compared with "
+        "that of data of the same shape without groups. Stability is the adjusted Rand index of two refits of the "
+        "whole model on parts of the samples: 1 is the same partition, 0 is chance. Data without groups "
+        f"are not fitted again, so the stability expected of them is rather too high.{drawn}"
+    )
+    below = tag("p", note, class_="note")
+    several = int(np.isfinite(path.expected).sum()) > 1
+    return joined([tag("p", sentence), _curves(path) if several else tag("p", _figures(path)), below])
+
+
+def _nesting(path: ClusterPath) -> str:
+    """How the clusters of the supported numbers nest, in a sentence."""
+    steps = path.hierarchy()
+    if not steps:
+        return ""
+    few, more, least = min(steps, key=lambda step: step[2])
+    if least >= NESTED:
+        return (
+            f"The supported numbers nest: finer clusters divide coarser ones, for at least {percent(least)} of the "
+            "samples at each step."
+        )
+    return (
+        f"The supported numbers do not all nest: from {few} to {more} clusters, only {percent(least)} of the samples "
+        "stay with the rest of their finer cluster."
+    )
+
+
+def _figures(path: ClusterPath) -> str:
+    """The figures of the only number that was compared, in words."""
+    at = int(np.flatnonzero(path.numbers == path.best)[0])
+    only = "This number was given" if path.numbers.size == 1 else "No other number has nearly as high a modularity"
+    way = "above" if path.excess[at] >= 0 else "below"
+    stable, chance = path.stability[at], path.expected_stability[at]
+    again = (
+        f" Stability is {stable:.2f}; {chance:.2f} is expected without groups."
+        if np.isfinite([stable, chance]).all()
+        else ""
+    )
+    return (
+        f"{only}, so no others were compared. Its modularity is {abs(path.excess[at]):.1f} standard deviations {way} "
+        f"that expected without groups; {CLEAR:.0f} above are needed for clear clusters.{again}"
+    )
+
+
+def _curves(path: ClusterPath) -> Markup:
+    mark = "the number chosen" if path.is_clear else "the best number, which is not clear"
+    parts = [
+        plot(
+            "plot-modularity",
+            f"Line of the modularity by number of clusters: {_beside(path, path.modularity, path.expected)}.",
+            f"How clear the clusters are. The dashed line is {mark}. Clusters are clear if the line is above the "
+            f"band in the mean; the band is {CLEAR:.0f} standard deviations around what is expected without groups.",
+        )
+    ]
+    if has_stability(path):
+        parts.append(
+            plot(
+                "plot-number-stability",
+                "Line of the stability by number of clusters: "
+                f"{_beside(path, path.stability, path.expected_stability)}.",
+                "How surely the clusters are found again. It is computed for numbers with nearly the best modularity.",
+            )
+        )
+    return tag("div", *parts, class_="pair")
+
+
+def _beside(path: ClusterPath, values: np.ndarray, expected: np.ndarray) -> str:
+    """The value at the best number beside the expected one."""
+    own, chance = (number(part[path.numbers == path.best][0], ".2f") for part in (values, expected))
+    return f"{own} at {path.best}, where {chance} is expected without groups"
+
+
+def has_stability(path: ClusterPath) -> bool:
+    """Whether there is more than one number to draw a curve of stability."""
+    return int(np.isfinite(path.stability).sum()) > 1
+
+
+def probability_section(found: Probabilities, data: ReportData) -> Markup:
+    """The section on the probabilities of labels."""
+    n, doubts = found.own.size, len(found.doubts)
+    several = "label is" if doubts == 1 else "labels are"
+    count = f"{doubts:,} of {n:,} {several} uncertain: their probability is below {UNCERTAIN}."
+    meaning = (
+        "The probability of a label is the share of refits on parts of the samples that would give it again, as the "
+        "neighbours of the sample tell it."
+        if len(found.table)
+        else "Refits did not check these probabilities: they are the votes of the neighbours of each sample."
+    )
+    described = f"Histogram of the probabilities of {counted(n, 'label')}; {doubts:,} are below {UNCERTAIN}."
+    histogram = plot("plot-probability", described, "Probability of each sample's own cluster.")
+    parts = [tag("p", f"{count} {meaning}"), tag("div", histogram, _calibration(found), class_="pair")]
+    return joined([*parts, _doubts(found)])
+
+
+def _calibration(found: Probabilities) -> Markup:
+    if not len(found.table):
+        return Markup()
+    rows = [(_class_of(mean), f"{mean:.2f}", f"{agree:.2f}", f"{cases:,.0f}") for mean, agree, cases in found.table]
+    head = ["probability", "mean", "refits agree", "cases"]
+    note = "Good probabilities are close to how often refits agree. A case is a sample in a refit."
+    return tag("div", table("Are the probabilities right?", head, rows, numbers=3), tag("p", note, class_="note"))
+
+
+def _class_of(probability: float) -> str:
+    place = int(np.digitize(probability, CLASSES[1:-1]))
+    return f"{CLASSES[place]:g} to {CLASSES[place + 1]:g}"
+
+
+def _doubts(found: Probabilities) -> Markup:
+    if not found.doubts:
+        return Markup()
+    rows = [
+        (d.sample, str(d.cluster), f"{d.probability:.2f}", str(d.next_cluster), f"{d.next_probability:.2f}")
+        for d in found.doubts[:MOST_DOUBTS]
+    ]
+    total = len(found.doubts)
+    caption = "Uncertain samples" if total <= MOST_DOUBTS else f"The {MOST_DOUBTS} most uncertain of {total:,} samples"
+    head = ["sample", "cluster", "probability", "next cluster", "its probability"]
+    return table(caption, head, rows, numbers=4)
