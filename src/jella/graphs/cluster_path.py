@@ -16,9 +16,10 @@ from jella.numerics.kmeans import unit_rows
 
 #: a number of groups is in question if its modularity is at least this share of the best
 NEAR_BEST = 0.95
-#: groups are clear if their modularity is above that of clouds without groups by this many standard deviations, in the
-#: mean over the numbers in question; one number alone may be high by chance
+#: groups are clear from this clarity on; in standard deviations of clouds without groups
 CLEAR = 2.0
+#: a stability higher by this much counts like a modularity higher by one standard deviation
+STABILITY_UNIT = 0.2
 #: standard deviations of a few clouds are uncertain; they count as at least this
 LEAST_SPREAD = 0.01
 #: a number is supported if its stability is at most this much below that of the chosen one
@@ -79,7 +80,19 @@ class ClusterPath:
     @property
     def is_clear(self) -> bool:
         """Whether clusters are clear, or were not compared with clouds without groups."""
-        return not self.is_known or bool(np.nanmean(self.excess) >= CLEAR)
+        return not self.is_known or self.clarity >= CLEAR
+
+    @property
+    def clarity(self) -> float:
+        """How much clearer and more stable clusters are than those of clouds without groups; NaN if not compared.
+
+        The mean excess over the numbers in question, plus the stability of the best number above that of clouds, in
+        units of 0.2. One number alone may have a high excess by chance.
+        """
+        at = self.numbers == self.best
+        more = (self.stability - self.expected_stability)[at]
+        steady = float(more[0]) / STABILITY_UNIT if more.size and np.isfinite(more[0]) else 0.0
+        return float(np.nanmean(self.excess)) + steady if self.is_known else float("nan")
 
     @property
     def supported(self) -> np.ndarray:

@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
+
+#: shares of values below the quantiles that skewness and tails are read from
+BELOW = np.array([0.02, 0.05, 0.1, 0.25])
+#: largest skewness and heaviness of tails
+MOST_SKEW, MOST_TAIL = 1.5, 0.5
 
 
 def cloud_like(W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A cloud (n, r) with the mean and the covariance of an embedding, and the marginals of its principal scores.
+    """A cloud (n, r) with the mean and the variances of an embedding along its principal axes, each with one mode.
 
-    Scores are shuffled, each principal axis by itself. So skewed and heavy-tailed axes stay as they are, and groups,
-    which need several axes at once, do not.
+    Scores on each principal axis are drawn by themselves, as skewed and as heavy-tailed as those of the embedding:
+    Tukey's g-and-h distribution, which has one mode. So a skewed cloud is compared with skewed clouds, and groups, of
+    which the scores on an axis may have several modes, are not kept.
     """
     centre = W.mean(axis=0)
     _, _, axes = np.linalg.svd(W - centre, full_matrices=False)
     scores = (W - centre) @ axes.T
-    return np.asarray(centre + rng.permuted(scores, axis=0) @ axes)
+    drawn = np.stack([_one_mode(column, rng.normal(size=len(W))) for column in scores.T], axis=1)
+    return np.asarray(centre + drawn @ axes)
+
+
+def _one_mode(values: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Normal values made as skewed and heavy-tailed as others, with their mean and standard deviation."""
+    below = ndtri(BELOW)
+    middle = np.median(values)
+    upper = np.quantile(values, 1.0 - BELOW) - middle
+    lower = middle - np.quantile(values, BELOW)
+    spread = float(values.std())
+    if spread == 0.0 or upper.min() <= 0.0 or lower.min() <= 0.0:
+        return np.full(values.size, values.mean()) + spread * normal
+    g = float(np.clip(np.mean(np.log(upper / lower) / -below), -MOST_SKEW, MOST_SKEW))
+    width = -2.0 * below if abs(g) < 1e-6 else (np.exp(-g * below) - np.exp(g * below)) / g
+    h = float(np.clip(np.polyfit(0.5 * below**2, np.log((upper + lower) / width), 1)[0], 0.0, MOST_TAIL))
+    bent = (normal if abs(g) < 1e-6 else np.expm1(g * normal) / g) * np.exp(0.5 * h * normal**2)
+    return np.asarray(values.mean() + (bent - bent.mean()) * (spread / bent.std()))
