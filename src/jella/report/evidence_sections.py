@@ -6,7 +6,7 @@ import numpy as np
 
 from jella.evidence.confidence import CLASSES
 from jella.evidence.gather import Evidence
-from jella.graphs.cluster_path import CLEAR, ClusterPath
+from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, ClusterPath
 from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
@@ -65,7 +65,16 @@ def _figures(path: ClusterPath) -> str:
     )
     return (
         f"{only}, so no others were compared. Its modularity is {abs(path.excess[at]):.1f} standard deviations {way} "
-        f"that expected without groups; {CLEAR:.0f} above are needed for clear clusters.{again}"
+        f"that expected without groups.{again} {_rule(path)}"
+    )
+
+
+def _rule(path: ClusterPath) -> str:
+    """When clusters are clear, and how clear these are."""
+    return (
+        f"Clusters are clear from a clarity of {CLEAR:.0f} on; here it is {path.clarity:.1f}. It is the mean number of "
+        "standard deviations above what is expected without groups, plus one per "
+        f"{STABILITY_UNIT:g} of additional stability."
     )
 
 
@@ -75,8 +84,8 @@ def _curves(path: ClusterPath) -> Markup:
         plot(
             "plot-modularity",
             f"Line of the modularity by number of clusters: {_beside(path, path.modularity, path.expected)}.",
-            f"How clear the clusters are. The dashed line is {mark}. Clusters are clear if the line is above the "
-            f"band in the mean; the band is {CLEAR:.0f} standard deviations around what is expected without groups.",
+            f"How clear the clusters are. The dashed line is {mark}. The band is {CLEAR:.0f} standard deviations "
+            f"around what is expected without groups. {_rule(path)}",
         )
     ]
     if has_stability(path):
