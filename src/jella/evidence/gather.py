@@ -21,6 +21,7 @@ from jella.evidence.refits import (
     in_parallel,
     matched,
     refit_on_parts,
+    with_every_view,
 )
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nearly_best, number_ladder, partitions_of
 from jella.graphs.spectral import modularity
@@ -125,7 +126,8 @@ def _drawn(readout: NeighbourReadout) -> tuple[np.ndarray, np.ndarray]:
     W = to_numpy(readout.known.own)
     rows = np.arange(len(W))
     if len(rows) > MOST_SAMPLES:
-        rows = np.sort(np.random.default_rng(0).permutation(len(W))[:MOST_SAMPLES])
+        assert isinstance(readout.samples, Views)
+        rows = with_every_view(readout.samples, np.random.default_rng(0).permutation(len(W))[:MOST_SAMPLES])
     return rows, np.asarray(W[rows], dtype=np.float64)
 
 

@@ -55,13 +55,20 @@ class Part:
 def refit_on_parts(samples: Views, refit: Refit, seed: int, n_jobs: int | None = None) -> list[Part]:
     """Refits on parts that overlap, each a random share of the samples."""
     rng, n = np.random.default_rng(seed), samples.n_samples
-    parts = [np.sort(rng.permutation(n)[: int(SHARE * n)]) for _ in range(REFITS)]
+    parts = [with_every_view(samples, rng.permutation(n)[: int(SHARE * n)]) for _ in range(REFITS)]
     found = in_parallel(refit, [samples.take(rows) for rows in parts], n_jobs)
     return [
         Part(rows[readout.known.places], readout)
         for rows, readout in zip(parts, found, strict=True)
         if readout.known is not None
     ]
+
+
+def with_every_view(samples: Views, rows: np.ndarray) -> np.ndarray:
+    """These samples in ascending order, and one that has it for each view that none of them has."""
+    has = [view.presence() for view in samples]
+    added = [np.flatnonzero(one)[:1] for one in has if not one[rows].any()]
+    return np.unique(np.concatenate([rows, *added]))
 
 
 def in_parallel(function: Callable[..., Any], values: Sequence[Any], n_jobs: int | None) -> list[Any]:

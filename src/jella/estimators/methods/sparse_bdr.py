@@ -9,13 +9,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jella.estimators.base import DEFAULT_RANK, Prepared, has_clusters
 from jella.estimators.framework import BaseClusterer
-from jella.estimators.known_classes import known_classes
+from jella.estimators.known_classes import checked_classes, known_classes
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import Evidence, Gathered, conclude, gather
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
@@ -378,8 +379,17 @@ class SparseBDR(BaseClusterer):
             return None
         if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
             return None
-        refit = partial(self._refit, like=readout.scaling, n_clusters=self.n_blocks)
+        refit = partial(self._refit_part, like=readout.scaling)
         return gather(readout, refit, n_clusters, self._seed_of_score(), self.n_jobs)
+
+    def _refit_part(self, views: Views, like: Scaling) -> Readout:
+        """A refit to a part of the samples, which may be fewer than components or clusters."""
+        most = min(views.n_samples, views.n_features)
+        trial = self if self.n_components is None else clone(self).set_params(n_components=min(self.n_components, most))
+        return trial._refit(views, like=like, n_clusters=min(self.n_blocks, views.n_samples))
+
+    def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
+        super()._fit_views(views, X, checked_classes(y, views, self.n_clusters))
 
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
         assert isinstance(readout, NeighbourReadout)
