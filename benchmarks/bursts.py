@@ -59,8 +59,9 @@ def page(rows: list[dict[str, Any]]) -> str:
     lines = [
         "# Bursts of near-duplicates",
         "",
-        "Written by `python benchmarks/bursts.py` (its first lines say what is drawn). Mean NMI with the classes, and the",
-        f"lowest of the draws in brackets. Source of the library: {', '.join(sorted({row['source'] for row in rows}))}.",
+        "Written by `python benchmarks/bursts.py` (its first lines say what is drawn). Mean NMI with the classes, and",
+        "the lowest of the draws in brackets.",
+        f"Source of the library: {', '.join(sorted({row['source'] for row in rows}))}.",
         "",
         "| views | setting | draws | without bursts | with bursts |",
         "|---|---|---|---|---|",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def page(rows: list[dict[str, Any]]) -> str:
         "|---|---|---|---|---|",
     ]
     shares = {p: np.sum([np.array(r[p], float) / np.sum(r[p], axis=0)[0] for r in rows], axis=0) for p in PARTS}
-    for c, (low, high) in enumerate(zip(CLASSES, CLASSES[1:], strict=False)):
+    for c, (low, high) in enumerate(pairwise(CLASSES)):
         if all(share[c, 0] > 0 for share in shares.values()):
             cells = " | ".join(f"{s[c, 1] / s[c, 0]:.2f} | {s[c, 2] / s[c, 0]:.2f}" for s in shares.values())
             lines.append(f"| {low:g} to {high:g} | {cells} |")

@@ -50,9 +50,10 @@ def shifted(X: Any) -> Any:
 
 def found_by(method: str, views: Any, known: np.ndarray, k: int) -> np.ndarray:
     if method == "IMCL with y":
-        model = jella.IMCL(k, random_state=0, on_empty="drop")
-        return model.fit({name: shifted(X) for name, X in views.items()}, known).labels_
-    return jella.SparseBDR(k, random_state=0, on_empty="drop").fit(views, known if method.endswith("y") else None).labels_
+        imcl = jella.IMCL(k, random_state=0, on_empty="drop")
+        return imcl.fit({name: shifted(X) for name, X in views.items()}, known).labels_
+    model = jella.SparseBDR(k, random_state=0, on_empty="drop")
+    return model.fit(views, known if method.endswith("y") else None).labels_
 
 
 def scores(method: str, views: Any, known: np.ndarray, y: np.ndarray) -> dict[str, Any]:
@@ -72,8 +73,8 @@ def page(rows: list[dict[str, Any]]) -> str:
     lines = [
         "# Known classes of some samples",
         "",
-        "Written by `python benchmarks/seeds.py` (its first lines say what is measured). Mean NMI / ARI over the samples",
-        "without a known class. A loss: known classes make the mean NMI of SparseBDR lower, or IMCL has a higher one.",
+        "Written by `python benchmarks/seeds.py` (its first lines say what is measured). Mean NMI / ARI over the",
+        "samples without a known class. A loss: known classes make the mean NMI of SparseBDR lower, or IMCL has a higher one.",
         f"Source of the library: {', '.join(sorted({row['source'] for row in rows}))}.",
         "",
         f"| set | classes | known | draws | {' | '.join(METHODS)} | loss |",

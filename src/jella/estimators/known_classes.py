@@ -20,8 +20,8 @@ def checked_classes(y: Any, views: AnyViews, n_clusters: int | None) -> np.ndarr
     """
     if y is None:
         return None
-    names, index = views.sample_names, getattr(y, "index", None)
-    if names is not None and hasattr(y, "reindex") and len(index) == len(names) and set(index) == set(names):
+    names = views.sample_names
+    if names is not None and hasattr(y, "reindex") and len(y) == len(names) and set(y.index) == set(names):
         y = y.reindex(names)
     classes = labels_of(y, np.arange(views.n_samples), views.n_samples)
     refuse_large(classes, views.n_samples if n_clusters is None else n_clusters)

@@ -25,7 +25,7 @@ from jella.evidence.refits import (
 )
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nearly_best, number_ladder, partitions_of
 from jella.graphs.spectral import modularity
-from jella.graphs.surrogates import cloud_like
+from jella.graphs.surrogates import clouds_like
 from jella.numerics.arrays import to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
@@ -69,7 +69,12 @@ class Gathered:
 
 
 def gather(
-    readout: NeighbourReadout, refit: Refit, n_clusters: int | None, seed: int, n_jobs: int | None = None
+    readout: NeighbourReadout,
+    refit: Refit,
+    n_clusters: int | None,
+    seed: int,
+    n_jobs: int | None = None,
+    n_given: int | None = None,
 ) -> Gathered | None:
     """Evidence for numbers of clusters, or for the given one; None for too few samples.
 
@@ -79,6 +84,8 @@ def gather(
         Of a fit to samples in memory.
     refit : callable
         Fits the same model to other samples.
+    n_given : int, optional
+        Number of samples that the user gave, for partitions in their order; by default those of the fit.
     """
     begin, (rows, W) = perf_counter(), _drawn(readout)
     if len(rows) < FEWEST_SAMPLES:
@@ -92,7 +99,7 @@ def gather(
     parts = refit_on_parts(samples, refit, seed, n_jobs)
     stability = _stability([(part.rows, part.partitions(numbers)) for part in parts], numbers)
     rng = np.random.default_rng(seed)
-    clouds = [cloud_like(W, rng) for _ in range(CLOUDS)]
+    clouds = clouds_like(W, CLOUDS, rng)
     null = np.array([_modularities(cloud, numbers, q) for cloud in clouds])
     dealt = in_parallel(refit, [permuted(samples, rng) for _ in range(PERMUTED)], n_jobs)
     mixed = np.array([_modularities(to_numpy(one.known.own), numbers, q) for one in dealt if one.known is not None])
@@ -100,7 +107,13 @@ def gather(
     expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
     of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
     path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds, n_clusters)
-    path = replace(path, partitions=_kept_partitions(graph, path))
+    assert readout.known is not None
+    places = readout.known.places
+    kept = np.full((0, 0), -1)
+    if (partitions := _kept_partitions(graph, path)).size:
+        kept = np.full((len(partitions), places.size if n_given is None else n_given), -1)
+        kept[:, places[rows]] = partitions
+    path = replace(path, partitions=kept)
     return Gathered(path, readout, parts, rows, perf_counter() - begin)
 
 

@@ -344,13 +344,17 @@ class SparseBDR(BaseClusterer):
         check_is_fitted(self, "labels_")
         readout = self.readout_
         if not isinstance(readout, NeighbourReadout) or not readout.in_memory:
-            raise ValueError("expected a fit to samples in memory, got one to a Dask collection")
+            raise AttributeError("expected a fit to samples in memory, got one to a Dask collection")
         known = readout.known
         assert known is not None
         assert known.labels is not None
         full = np.full((len(self.labels_), self.n_clusters_), np.nan)
         full[known.places] = self._confidence().probabilities(readout.votes(known.labels, self.n_clusters_))
         return full
+
+    def __dir__(self) -> list[str]:
+        # who only looks at all attributes, as scikit-learn does to display a model, should not start refits
+        return [name for name in super().__dir__() if name != "label_probabilities_" or "evidence_" in vars(self)]
 
     def gather_evidence(self) -> Evidence | None:
         """What speaks for the clusters: refits on parts of the samples, against data without clusters.
@@ -367,20 +371,20 @@ class SparseBDR(BaseClusterer):
         check_is_fitted(self, "labels_")
         if "evidence_" not in vars(self):
             readout = self.readout_
-            found = self._gathered(readout, self.n_clusters_)
+            found = self._gathered(readout, self.n_clusters_, len(self.labels_))
             known = None if found is None else readout.known
             self.evidence_ = None
             if found is not None and known is not None and known.labels is not None:
                 self.evidence_ = conclude(found, found.readout, known.labels, self.n_init, self._seed_of_score())
         return self.evidence_
 
-    def _gathered(self, readout: Any, n_clusters: int | None) -> Gathered | None:
+    def _gathered(self, readout: Any, n_clusters: int | None, n_given: int) -> Gathered | None:
         if not isinstance(readout, NeighbourReadout) or not isinstance(readout.samples, Views):
             return None
         if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
             return None
         refit = partial(self._refit_part, like=readout.scaling)
-        return gather(readout, refit, n_clusters, self._seed_of_score(), self.n_jobs)
+        return gather(readout, refit, n_clusters, self._seed_of_score(), self.n_jobs, n_given)
 
     def _refit_part(self, views: Views, like: Scaling) -> Readout:
         """A refit to a part of the samples, which may be fewer than components or clusters."""
@@ -396,7 +400,7 @@ class SparseBDR(BaseClusterer):
         classes, k = known_classes(prepared, self.n_clusters), self.n_clusters
         if classes is not None and k is None:
             k = int(classes.max()) + 1
-        found = self._gathered(readout, None) if k is None else None
+        found = self._gathered(readout, None, prepared.views.n_samples) if k is None else None
         path = None if found is None else found.path
         clusters, labels = readout.find_clusters(
             prepared.scaled, W, k, self.n_init, self.random_state, unit=False, path=path, classes=classes
@@ -405,7 +409,7 @@ class SparseBDR(BaseClusterer):
             self.evidence_ = conclude(found, readout, labels, self.n_init, self._seed_of_score())
             if not found.path.is_clear:
                 words = f"{found.path.words()}; n_clusters_ is 1: pass n_clusters to divide the samples all the same"
-                warnings.warn(words, NoClearClustersWarning, stacklevel=8)
+                warnings.warn(words, NoClearClustersWarning, stacklevel=9)
         return clusters, labels
 
     def _confidence(self) -> Confidence:
