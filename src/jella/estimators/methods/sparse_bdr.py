@@ -353,8 +353,9 @@ class SparseBDR(BaseClusterer):
         return full
 
     def __dir__(self) -> list[str]:
-        # who only looks at all attributes, as scikit-learn does to display a model, should not start refits
-        return [name for name in super().__dir__() if name != "label_probabilities_" or "evidence_" in vars(self)]
+        # scikit-learn's looks at each attribute, also to display a model; that should not start refits
+        lazy = set() if "evidence_" in vars(self) else {"label_probabilities_"}
+        return [name for name in object.__dir__(self) if name not in lazy and hasattr(self, name)]
 
     def gather_evidence(self) -> Evidence | None:
         """What speaks for the clusters: refits on parts of the samples, against data without clusters.
