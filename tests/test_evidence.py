@@ -88,6 +88,16 @@ def test_planted_groups_are_clear_and_counted(k, setting):
     assert adjusted_rand_score(y, mine) > 0.9  # in the order of the samples
 
 
+@pytest.mark.parametrize("same", ["clouds", "dealt"])
+def test_groups_that_data_without_groups_have_too_are_not_clear(same, monkeypatch):
+    if same == "dealt":
+        monkeypatch.setattr(gathering, "permuted", lambda views, rng: views)
+    else:
+        monkeypatch.setattr(gathering, "clouds_like", lambda W, count, rng: [W] * count)
+    with pytest.warns(NoClearClustersWarning):
+        assert jella.SparseBDR(random_state=0).fit(groups()[0]).n_clusters_ == 1
+
+
 def test_without_evidence_nothing_is_computed(monkeypatch):
     monkeypatch.setattr(gathering, "refit_on_parts", None)
     monkeypatch.setattr(gathering, "clouds_like", None)
@@ -162,6 +172,18 @@ def test_samples_of_the_fit_get_their_probabilities(k, tmp_path):
         table = loaded.evidence_.confidence.table
         np.testing.assert_array_equal(table, model.evidence_.confidence.table)
     assert repr(loaded.evidence_.path) == repr(model.evidence_.path)
+
+
+def test_unclear_samples_of_the_fit_get_their_probabilities_too():
+    views, _ = groups(apart=0.3)
+    model = jella.SparseBDR(3, random_state=0).fit(views)
+    chances = model.label_probabilities_
+    assert len(np.unique(chances)) > 90  # of other sizes than nearly zero and one
+    np.testing.assert_array_equal(model.predict_proba([X[::-1] for X in views]), chances[::-1])
+    readout = model.readout_
+    votes, labels = readout.votes(readout.known.labels, 3), readout.known.labels
+    assert (votes[np.arange(90), labels] >= 1.0).all()  # their own
+    np.testing.assert_allclose(votes.sum(axis=1), np.sum(1.0 / np.arange(1, 12)))
 
 
 def test_new_samples_get_the_most_probable_label():
@@ -351,20 +373,20 @@ def test_nested_groups_are_a_hierarchy():
 
 
 def test_a_path_says_what_is_supported():
-    numbers = np.array([2, 3, 4, 5])
+    numbers = np.array([2, 3, 4, 5, 6])
     path = ClusterPath(
         3,
         3,
         numbers,
-        modularity=np.array([0.5, 0.6, 0.6, 0.55]),
-        gap=np.zeros(4),
-        expected=np.array([0.47, 0.4, 0.4, np.nan]),
-        spread=np.array([0.02, 0.001, 0.02, np.nan]),
-        stability=np.array([0.9, 0.95, 0.86, np.nan]),
-        expected_stability=np.array([0.2, 0.3, 0.9, np.nan]),
+        modularity=np.array([0.5, 0.6, 0.6, 0.55, 0.6]),
+        gap=np.zeros(5),
+        expected=np.array([0.47, 0.4, 0.4, np.nan, 0.4]),
+        spread=np.array([0.02, 0.001, 0.02, np.nan, 0.02]),
+        stability=np.array([0.9, 0.95, 0.86, np.nan, 0.7]),
+        expected_stability=np.array([0.2, 0.3, 0.9, np.nan, 0.3]),
     )
     np.testing.assert_allclose(path.excess[:3], [1.5, 20.0, 10.0])  # a spread below 0.01 counts as 0.01
-    assert path.supported.tolist() == [3]  # 2 is not clear, 4 is less stable than nothing, 5 is not known
+    assert path.supported.tolist() == [3]  # 2 is not clear, 4 no more stable than clouds, 6 less so than 3
     assert path.is_clear
     text = repr(path)
     assert "3  modularity 0.600 (0.400 without groups)  stability 0.95 (0.30 without groups)" in text
@@ -440,6 +462,8 @@ def test_permuted_views_keep_holes_and_values(form, rng):
     X = rng.poisson(1.0, size=(40, 6)) + rng.uniform(size=(40, 6)) * (rng.uniform(size=(40, 6)) < 0.5)
     if form in ("views", "sparse"):
         X[[3, 8, 20]] = np.nan
+    if form == "sparse":
+        X[:, 1:] *= rng.uniform(size=(40, 5)) < 0.5
     if form == "entries":
         X[rng.uniform(size=X.shape) < 0.3] = np.nan
     views = read_views([sparse.csr_array(X) if form == "sparse" else X, rng.normal(size=(40, 2))])
@@ -454,6 +478,8 @@ def test_permuted_views_keep_holes_and_values(form, rng):
             rows = mask[:, j]
             np.testing.assert_array_equal(np.sort(old[rows, j]), np.sort(new[rows, j]))
             assert not np.array_equal(old[rows, j], new[rows, j])
+            first = np.flatnonzero(rows)[: np.count_nonzero(new[rows, j])]
+            assert first.size in (0, rows.sum()) or not new[first, j].all()  # zeros are dealt out too
         both = mask.all(axis=1)  # features are dealt out one by one
         assert not {tuple(row) for row in new[both]} <= {tuple(row) for row in old[both]}
 
@@ -488,6 +514,7 @@ def test_confidence_says_how_often_refits_agree(rng):
     chances = found.probabilities(votes)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
     np.testing.assert_array_equal(chances.argmax(axis=1), ours)
+    np.testing.assert_allclose(found.probabilities(10.0 * votes), chances)
     assert Confidence.learn([np.ones((3, 1))], [np.zeros(3, int)], [np.zeros(3, int)]).n_refits == 0
 
 

@@ -134,7 +134,7 @@ def test_it_finds_planted_groups_and_their_number(setting):
     free = jella.SparseBDR(random_state=0).fit(holes)
     assert free.n_clusters_ == 3
     assert adjusted_rand_score(y, free.labels_) > 0.9
-    assert "chosen" in repr(free.cluster_path_)
+    assert "<- best" in repr(free.cluster_path_)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
