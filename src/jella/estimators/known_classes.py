@@ -7,6 +7,25 @@ from typing import Any
 import numpy as np
 
 from jella.estimators.base import Prepared
+from jella.views import AnyViews
+
+
+def checked_classes(y: Any, views: AnyViews, n_clusters: int | None) -> np.ndarray | None:
+    """Known classes of the samples as they were read, checked before the fit; None if y is None.
+
+    Parameters
+    ----------
+    y : array (n,) or Series
+        A Series whose index has the names of the samples is aligned with them, as DataFrames are.
+    """
+    if y is None:
+        return None
+    names = views.sample_names
+    if names is not None and hasattr(y, "reindex") and len(y) == len(names) and set(y.index) == set(names):
+        y = y.reindex(names)
+    classes = labels_of(y, np.arange(views.n_samples), views.n_samples)
+    refuse_large(classes, views.n_samples if n_clusters is None else n_clusters)
+    return classes
 
 
 def labels_of(y: Any, rows: np.ndarray, n_given: int) -> np.ndarray:
@@ -18,7 +37,7 @@ def labels_of(y: Any, rows: np.ndarray, n_given: int) -> np.ndarray:
         A whole number for each of the samples that were given.
     """
     labels = np.asarray(y)
-    if labels.shape != (n_given,) or labels.dtype.kind not in "biuf" or np.any(labels != np.round(labels)):
+    if labels.shape != (n_given,) or labels.dtype.kind not in "biuf" or not _are_whole(labels):
         raise ValueError(
             f"Unknown label type: y must hold one whole number for each of the {n_given} samples, -1 where the "
             f"class is unknown, got shape {labels.shape} of {labels.dtype}"
@@ -33,10 +52,18 @@ def known_classes(prepared: Prepared, n_clusters: int | None) -> np.ndarray | No
     classes = labels_of(prepared.y, prepared.rows, prepared.views.n_samples)
     if (classes < 0).all():
         return None
-    most = prepared.used.n_samples if n_clusters is None else n_clusters
-    if classes.max() >= most:
+    refuse_large(classes, prepared.used.n_samples if n_clusters is None else n_clusters)
+    return classes
+
+
+def refuse_large(classes: np.ndarray, most: int) -> None:
+    """Refuse classes that are not below a number of clusters."""
+    if classes.max(initial=-1) >= most:
         raise ValueError(
             f"expected known classes from 0 to {most - 1}, got class {classes.max()}; number the classes from 0, or "
             "increase n_clusters"
         )
-    return classes
+
+
+def _are_whole(labels: np.ndarray) -> bool:
+    return bool(np.isfinite(labels).all() and np.all(labels == np.round(labels)))

@@ -14,18 +14,19 @@ from jella.evidence.permuted import permuted
 from jella.evidence.refits import (
     MOST_SAMPLES,
     SHARE,
-    Part,
-    Refit,
+    PartFit,
+    RefitModel,
     agreement,
     graph_of,
     groups_in,
     in_parallel,
-    matched,
+    matched_labels,
     refit_on_parts,
+    with_every_view,
 )
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nearly_best, number_ladder, partitions_of
 from jella.graphs.spectral import modularity
-from jella.graphs.surrogates import cloud_like
+from jella.graphs.surrogates import clouds_like
 from jella.numerics.arrays import to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
@@ -41,7 +42,7 @@ FEWEST_SAMPLES = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class ClusterEvidence:
     """What speaks for the clusters of a fit.
 
     Attributes
@@ -67,13 +68,18 @@ class Gathered:
 
     path: ClusterPath
     readout: NeighbourReadout
-    parts: list[Part]
+    parts: list[PartFit]
     rows: np.ndarray
     seconds: float
 
 
-def gather(
-    readout: NeighbourReadout, refit: Refit, n_clusters: int | None, seed: int, n_jobs: int | None = None
+def look_for_evidence(
+    readout: NeighbourReadout,
+    refit: RefitModel,
+    n_clusters: int | None,
+    seed: int,
+    n_jobs: int | None = None,
+    n_given: int | None = None,
 ) -> Gathered | None:
     """Evidence for numbers of clusters, or for the given one; None for too few samples.
 
@@ -83,14 +89,23 @@ def gather(
         Of a fit to samples in memory.
     refit : callable
         Fits the same model to other samples.
+    n_given : int, optional
+        Number of samples that the user gave, for partitions in their order; by default those of the fit.
     """
     if readout.known is None or len(readout.known.places) < FEWEST_SAMPLES:
         return None
     with threadpool_limits(limits=1):  # many small problems: more threads would only wait for each other
-        return _gather(readout, refit, n_clusters, seed, n_jobs)
+        return _gather(readout, refit, n_clusters, seed, n_jobs, n_given)
 
 
-def _gather(readout: NeighbourReadout, refit: Refit, n_clusters: int | None, seed: int, n_jobs: int | None) -> Gathered:
+def _gather(
+    readout: NeighbourReadout,
+    refit: RefitModel,
+    n_clusters: int | None,
+    seed: int,
+    n_jobs: int | None,
+    n_given: int | None,
+) -> Gathered:
     begin, (rows, W) = perf_counter(), _drawn(readout)
     assert isinstance(readout.samples, Views)
     samples = readout.scaling.undo(readout.samples.take(rows))
@@ -102,7 +117,7 @@ def _gather(readout: NeighbourReadout, refit: Refit, n_clusters: int | None, see
     stability = _stability([(part.rows, part.partitions(numbers, q)) for part in parts], numbers)
     rng = np.random.default_rng(seed)
     n_clouds = min(max(CLOUD_SAMPLES // len(W), FEWEST_CLOUDS), CLOUDS)
-    clouds = [cloud_like(W, rng) for _ in range(n_clouds)]
+    clouds = clouds_like(W, n_clouds, rng)
     null = np.array([_modularities(cloud, numbers, q) for cloud in clouds])
     dealt = in_parallel(refit, [permuted(samples, rng) for _ in range(PERMUTED)], n_jobs)
     mixed = np.array([_modularities(to_numpy(one.known.own), numbers, q) for one in dealt if one.known is not None])
@@ -110,11 +125,17 @@ def _gather(readout: NeighbourReadout, refit: Refit, n_clusters: int | None, see
     expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
     of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
     path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds, n_clusters)
-    path = replace(path, partitions=_kept_partitions(graph, path))
+    assert readout.known is not None
+    places = readout.known.places
+    kept = np.full((0, 0), -1)
+    if (partitions := _kept_partitions(graph, path)).size:
+        kept = np.full((len(partitions), places.size if n_given is None else n_given), -1)
+        kept[:, places[rows]] = partitions
+    path = replace(path, partitions=kept)
     return Gathered(path, readout, parts, rows, perf_counter() - begin)
 
 
-def conclude(found: Gathered, readout: NeighbourReadout, labels: np.ndarray, n_init: int, seed: Any) -> Evidence:
+def conclude(found: Gathered, readout: NeighbourReadout, labels: np.ndarray, n_init: int, seed: Any) -> ClusterEvidence:
     """The evidence with the probabilities of the labels (n,) of the fit."""
     begin, k = perf_counter(), int(labels.max()) + 1
     every = readout.votes(labels, k)
@@ -125,9 +146,9 @@ def conclude(found: Gathered, readout: NeighbourReadout, labels: np.ndarray, n_i
         rows = found.rows[part.rows]
         votes.append(every[rows])
         ours.append(labels[rows])
-        theirs.append(matched(part.labels(k, n_init, seed), labels[rows], k))
+        theirs.append(matched_labels(part.labels(k, n_init, seed), labels[rows], k))
     confidence = Confidence.learn(votes, theirs, ours) if votes else Confidence()
-    return Evidence(found.path, confidence, found.rows.size, found.seconds + perf_counter() - begin)
+    return ClusterEvidence(found.path, confidence, found.rows.size, found.seconds + perf_counter() - begin)
 
 
 def _drawn(readout: NeighbourReadout) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +157,8 @@ def _drawn(readout: NeighbourReadout) -> tuple[np.ndarray, np.ndarray]:
     W = to_numpy(readout.known.own)
     rows = np.arange(len(W))
     if len(rows) > MOST_SAMPLES:
-        rows = np.sort(np.random.default_rng(0).permutation(len(W))[:MOST_SAMPLES])
+        assert isinstance(readout.samples, Views)
+        rows = with_every_view(readout.samples, np.random.default_rng(0).permutation(len(W))[:MOST_SAMPLES])
     return rows, np.asarray(W[rows], dtype=np.float64)
 
 

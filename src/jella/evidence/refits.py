@@ -26,11 +26,11 @@ REFITS, SHARE = 4, 0.75
 MOST_SAMPLES = 4000
 
 #: takes views in the user's units, in the order of the fit; returns the NeighbourReadout of a fit to them
-Refit: TypeAlias = Callable[[Views], Any]
+RefitModel: TypeAlias = Callable[[Views], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PartFit:
     """A refit on a part of the samples.
 
     Attributes
@@ -52,16 +52,23 @@ class Part:
         return self.readout.find_labels(n_clusters, n_init, seed)
 
 
-def refit_on_parts(samples: Views, refit: Refit, seed: int, n_jobs: int | None = None) -> list[Part]:
+def refit_on_parts(samples: Views, refit: RefitModel, seed: int, n_jobs: int | None = None) -> list[PartFit]:
     """Refits on parts that overlap, each a random share of the samples."""
     rng, n = np.random.default_rng(seed), samples.n_samples
-    parts = [np.sort(rng.permutation(n)[: int(SHARE * n)]) for _ in range(REFITS)]
+    parts = [with_every_view(samples, rng.permutation(n)[: int(SHARE * n)]) for _ in range(REFITS)]
     found = in_parallel(refit, [samples.take(rows) for rows in parts], n_jobs)
     return [
-        Part(rows[readout.known.places], readout)
+        PartFit(rows[readout.known.places], readout)
         for rows, readout in zip(parts, found, strict=True)
         if readout.known is not None
     ]
+
+
+def with_every_view(samples: Views, rows: np.ndarray) -> np.ndarray:
+    """These samples in ascending order, and one that has it for each view that none of them has."""
+    has = [view.presence() for view in samples]
+    added = [np.flatnonzero(one)[:1] for one in has if not one[rows].any()]
+    return np.unique(np.concatenate([rows, *added]))
 
 
 def in_parallel(function: Callable[..., Any], values: Sequence[Any], n_jobs: int | None) -> list[Any]:
@@ -93,10 +100,10 @@ def agreement(found: Sequence[tuple[np.ndarray, dict[int, np.ndarray]]], k: int)
     return float(np.mean(scores)) if scores else float("nan")
 
 
-def matched(found: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+def matched_labels(found: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """The labels that were found, renumbered to agree with given labels as often as possible.
 
-    >>> matched(np.array([1, 1, 0]), np.array([0, 0, 1]), 2).tolist()
+    >>> matched_labels(np.array([1, 1, 0]), np.array([0, 0, 1]), 2).tolist()
     [0, 0, 1]
     """
     counts = np.zeros((n_clusters, n_clusters))

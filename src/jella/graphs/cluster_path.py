@@ -53,7 +53,8 @@ class ClusterPath:
     expected_stability : array (m,)
         The same for clouds without groups; nothing is fitted again for them, so they agree rather too often.
     partitions : int array (s, n)
-        Labels of the samples for each of the `supported` numbers.
+        Labels of the samples for each of the `supported` numbers, in the order of the samples; -1 for samples that the
+        evidence was not taken from.
     """
 
     n_clusters: int
@@ -111,7 +112,7 @@ class ClusterPath:
         finer clusters only divide the coarser ones.
         """
         return [
-            (int(few.max()) + 1, int(more.max()) + 1, nested_share(few, more))
+            (int(few.max()) + 1, int(more.max()) + 1, nested_share(few[few >= 0], more[few >= 0]))
             for few, more in zip(self.partitions, self.partitions[1:], strict=False)
         ]
 

@@ -11,8 +11,8 @@ BELOW = np.array([0.02, 0.05, 0.1, 0.25])
 MOST_SKEW, MOST_TAIL = 1.5, 0.5
 
 
-def cloud_like(W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A cloud (n, r) with the mean and the variances of an embedding along its principal axes, each with one mode.
+def clouds_like(W: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Clouds (n, r) with the mean and the variances of an embedding along its principal axes, each with one mode.
 
     Scores on each principal axis are drawn by themselves, as skewed and as heavy-tailed as those of the embedding:
     Tukey's g-and-h distribution, which has one mode. So a skewed cloud is compared with skewed clouds, and groups, of
@@ -21,11 +21,12 @@ def cloud_like(W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     centre = W.mean(axis=0)
     _, _, axes = np.linalg.svd(W - centre, full_matrices=False)
     scores = (W - centre) @ axes.T
-    drawn = np.stack([_one_mode(column, rng.normal(size=len(W))) for column in scores.T], axis=1)
-    return np.asarray(centre + drawn @ axes)
+    normal = rng.normal(size=(count, *scores.shape))
+    drawn = [np.stack([with_one_mode(*pair) for pair in zip(scores.T, one.T, strict=True)], axis=1) for one in normal]
+    return [np.asarray(centre + one @ axes) for one in drawn]
 
 
-def _one_mode(values: np.ndarray, normal: np.ndarray) -> np.ndarray:
+def with_one_mode(values: np.ndarray, normal: np.ndarray) -> np.ndarray:
     """Normal values made as skewed and heavy-tailed as others, with their mean and standard deviation."""
     below = ndtri(BELOW)
     middle = np.median(values)

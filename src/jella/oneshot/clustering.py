@@ -10,7 +10,7 @@ import numpy as np
 
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.evidence.confidence import UNCERTAIN, label_columns, uncertain
-from jella.evidence.gather import Evidence
+from jella.evidence.gather import ClusterEvidence
 from jella.graphs.spectral import modularity
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.optional import need
@@ -33,7 +33,7 @@ class Clustering:
         with noise=True for a sample that belongs to no cluster.
     probabilities : array (n, n_clusters) or None
         Probabilities of the clusters of each sample, as `SparseBDR.label_probabilities_`; None for Dask collections.
-    evidence : Evidence or None
+    evidence : ClusterEvidence or None
         What speaks for the clusters; None with evidence=False, for Dask collections and for fewer than 20 samples.
     embedding : array (n, r)
         In the array library of the views.
@@ -54,7 +54,7 @@ class Clustering:
 
     labels: np.ndarray
     probabilities: np.ndarray | None
-    evidence: Evidence | None
+    evidence: ClusterEvidence | None
     embedding: Array
     n_clusters: int
     sizes: np.ndarray

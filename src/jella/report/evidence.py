@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jella.evidence.gather import FEWEST_SAMPLES, Evidence
+from jella.evidence.gather import FEWEST_SAMPLES, ClusterEvidence
 from jella.report.subject import Absent, Subject
 
 
-def find_evidence(subject: Subject) -> Evidence | Absent:
+def find_evidence(subject: Subject) -> ClusterEvidence | Absent:
     """The evidence of the model; it is gathered now if it was not before."""
     model = subject.model
     if not hasattr(model, "gather_evidence"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jella.evidence.confidence import CLASSES
-from jella.evidence.gather import Evidence
+from jella.evidence.gather import ClusterEvidence
 from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, ClusterPath
 from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
@@ -18,7 +18,7 @@ MOST_DOUBTS = 20
 NESTED = 0.95
 
 
-def number_section(found: Evidence, data: ReportData) -> Markup:
+def number_section(found: ClusterEvidence, data: ReportData) -> Markup:
     """The section on the number of clusters: a sentence, and curves where several numbers were compared."""
     path = found.path
     words = path.words()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.evidence.gather import Evidence
+from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
 from jella.report.affinity import AffinityMap, find_affinity
 from jella.report.association import Association, find_associations
@@ -52,7 +52,7 @@ class Findings:
     affinity : AffinityMap or Absent
     clusters, sizes : int arrays (k,)
         Clusters that have samples, and their sizes; empty if there are none.
-    evidence : Evidence or Absent
+    evidence : ClusterEvidence or Absent
     stability : Stability or Absent
     probabilities : Probabilities or Absent
     predictions : Predictions or Absent
@@ -76,7 +76,7 @@ class Findings:
     affinity: AffinityMap | Absent
     clusters: np.ndarray
     sizes: np.ndarray
-    evidence: Evidence | Absent
+    evidence: ClusterEvidence | Absent
     stability: Stability | Absent
     probabilities: Probabilities | Absent
     predictions: Predictions | Absent

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jella.evidence.gather import Evidence
+from jella.evidence.gather import ClusterEvidence
 from jella.report.subject import Absent, Subject
 
 #: a label is uncertain if its probability is below this
@@ -43,7 +43,7 @@ class Probabilities:
     table: np.ndarray
 
 
-def find_probabilities(subject: Subject, evidence: Evidence | Absent) -> Probabilities | Absent:
+def find_probabilities(subject: Subject, evidence: ClusterEvidence | Absent) -> Probabilities | Absent:
     """The probabilities of the labels of a model that has them."""
     model = subject.model
     if not hasattr(model, "predict_proba"):

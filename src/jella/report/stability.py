@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from jella.evidence.gather import Evidence
+from jella.evidence.gather import ClusterEvidence
 from jella.evidence.refits import SHARE as REFIT_SHARE
 from jella.graphs.spectral import spectral_labels
 from jella.metrics import adjusted_rand
@@ -57,7 +57,7 @@ class Stability:
     axis: str
 
 
-def find_stability(subject: Subject, evidence: Evidence | Absent) -> Stability | Absent:
+def find_stability(subject: Subject, evidence: ClusterEvidence | Absent) -> Stability | Absent:
     """The refits of a model that has evidence; otherwise label parts of the samples again, and compare."""
     if subject.labels is None or subject.clusters.size < 2:
         return Absent("There are fewer than two clusters, so there is nothing to find again.")
@@ -66,7 +66,7 @@ def find_stability(subject: Subject, evidence: Evidence | Absent) -> Stability |
     return evidence if isinstance(evidence, Absent) else _of_refits(subject, evidence)
 
 
-def _of_refits(subject: Subject, evidence: Evidence) -> Stability | Absent:
+def _of_refits(subject: Subject, evidence: ClusterEvidence) -> Stability | Absent:
     path, confidence = evidence.path, evidence.confidence
     at = np.flatnonzero(path.numbers == subject.model.n_clusters_)
     if not at.size or not np.isfinite(path.stability[at[0]]) or not confidence.n_refits:

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 
 from jella.evidence.confidence import Confidence
-from jella.evidence.gather import Evidence
+from jella.evidence.gather import ClusterEvidence
 from jella.graphs.cluster_path import ClusterPath
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Support
@@ -43,7 +43,7 @@ RECORDS: tuple[type, ...] = (
     Category,
     ClusterPath,
     Confidence,
-    Evidence,
+    ClusterEvidence,
     FitSamples,
     IndicatorClusters,
     Kinds,

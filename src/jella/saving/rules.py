@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.evidence.confidence import Confidence
-from jella.evidence.gather import Evidence
+from jella.evidence.gather import ClusterEvidence
 from jella.graphs.cluster_path import ClusterPath
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Loss, Term
@@ -201,7 +201,7 @@ def _(confidence: Confidence) -> None:
 
 
 @check_record.register
-def _(evidence: Evidence) -> None:
+def _(evidence: ClusterEvidence) -> None:
     require(isinstance(evidence.path, ClusterPath) and isinstance(evidence.confidence, Confidence), "evidence")
 
 

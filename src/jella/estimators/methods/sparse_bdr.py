@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
@@ -16,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from jella.estimators.base import DEFAULT_RANK, Prepared, has_clusters
 from jella.estimators.framework import BaseClusterer
-from jella.estimators.known_classes import known_classes
+from jella.estimators.known_classes import checked_classes, known_classes
 from jella.evidence.confidence import Confidence
-from jella.evidence.gather import Evidence, Gathered, conclude, gather
+from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
 from jella.impute.estimates import Estimates, check_level
@@ -127,7 +128,7 @@ class SparseBDR(BaseClusterer):
     label_probabilities_ : array (n, k)
         Probability that a refit on a part of the samples puts a sample into a cluster; NaN for samples without any
         value. Computed when it is first asked for, from refits; see `gather_evidence`.
-    evidence_ : Evidence or None
+    evidence_ : ClusterEvidence or None
         What `gather_evidence` has found.
     kinds_ : Kinds
         Kind of each feature; ``kinds_.summary(view_names_in_)`` says it in words.
@@ -165,7 +166,7 @@ class SparseBDR(BaseClusterer):
 
     kinds_: Kinds
     imputer_: Imputer | None
-    evidence_: Evidence | None
+    evidence_: ClusterEvidence | None
 
     def __init__(
         self,
@@ -348,7 +349,7 @@ class SparseBDR(BaseClusterer):
         check_is_fitted(self, "labels_")
         readout = self.readout_
         if not isinstance(readout, NeighbourReadout) or not readout.in_memory:
-            raise ValueError("expected a fit to samples in memory, got one to a Dask collection")
+            raise AttributeError("expected a fit to samples in memory, got one to a Dask collection")
         known = readout.known
         assert known is not None
         assert known.labels is not None
@@ -373,14 +374,19 @@ class SparseBDR(BaseClusterer):
             found[known.places] |= factor < -OUTLIER
         return found
 
-    def gather_evidence(self) -> Evidence | None:
+    def __dir__(self) -> list[str]:
+        # scikit-learn's looks at each attribute, also to display a model; that should not start refits
+        lazy = set() if "evidence_" in vars(self) else {"label_probabilities_"}
+        return [name for name in object.__dir__(self) if name not in lazy and hasattr(self, name)]
+
+    def gather_evidence(self) -> ClusterEvidence | None:
         """What speaks for the clusters: refits on parts of the samples, against data without clusters.
 
         It is computed when it is first asked for, and by a fit that chooses the number of clusters.
 
         Returns
         -------
-        evidence : Evidence or None
+        evidence : ClusterEvidence or None
             Also in `evidence_`. Its `path` compares the clusters with those of data without groups, its `confidence`
             says how often refits agree with the labels. None with evidence=False, for samples in chunks, for fewer
             than 20 samples, for one cluster that was given, and after an interrupted fit.
@@ -388,28 +394,37 @@ class SparseBDR(BaseClusterer):
         check_is_fitted(self, "labels_")
         if "evidence_" not in vars(self):
             readout = self.readout_
-            found = self._gathered(readout, self.n_clusters_)
+            found = self._gathered(readout, self.n_clusters_, len(self.labels_))
             known = None if found is None else readout.known
             self.evidence_ = None
             if found is not None and known is not None and known.labels is not None:
                 self.evidence_ = conclude(found, found.readout, known.labels, self.n_init, self._seed_of_score())
         return self.evidence_
 
-    def _gathered(self, readout: Any, n_clusters: int | None) -> Gathered | None:
+    def _gathered(self, readout: Any, n_clusters: int | None, n_given: int) -> Gathered | None:
         if not isinstance(readout, NeighbourReadout) or not isinstance(readout.samples, Views):
             return None
         if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
             return None
-        refit = partial(self._refit, like=readout.scaling, n_clusters=self.n_blocks)
-        return gather(readout, refit, n_clusters, self._seed_of_score(), self.n_jobs)
+        refit = partial(self._refit_part, like=readout.scaling)
+        return look_for_evidence(readout, refit, n_clusters, self._seed_of_score(), self.n_jobs, n_given)
 
-    def _gathered_in_fit(self, readout: NeighbourReadout) -> Gathered | None:
+    def _refit_part(self, views: Views, like: Scaling) -> Readout:
+        """A refit to a part of the samples, which may be fewer than components or clusters."""
+        most = min(views.n_samples, views.n_features)
+        trial = self if self.n_components is None else clone(self).set_params(n_components=min(self.n_components, most))
+        return trial._refit(views, like=like, n_clusters=min(self.n_blocks, views.n_samples))
+
+    def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
+        super()._fit_views(views, X, checked_classes(y, views, self.n_clusters))
+
+    def _gathered_in_fit(self, readout: NeighbourReadout, n_given: int) -> Gathered | None:
         """The evidence for all numbers; None after Ctrl-C, since the fit itself is finished."""
         try:
-            return self._gathered(readout, None)
+            return self._gathered(readout, None, n_given)
         except KeyboardInterrupt:
             words = "interrupted while evidence was gathered: the number of clusters was chosen by the graph alone"
-            warnings.warn(words, UserWarning, stacklevel=9)
+            warnings.warn(words, UserWarning, stacklevel=10)
             return None
 
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
@@ -417,7 +432,7 @@ class SparseBDR(BaseClusterer):
         classes, k = known_classes(prepared, self.n_clusters), self.n_clusters
         if classes is not None and k is None:
             k = int(classes.max()) + 1
-        found = self._gathered_in_fit(readout) if k is None else None
+        found = self._gathered_in_fit(readout, prepared.views.n_samples) if k is None else None
         path = None if found is None else found.path
         clusters, labels = readout.find_clusters(
             prepared.scaled, W, k, self.n_init, self.random_state, unit=False, path=path, classes=classes
@@ -426,7 +441,7 @@ class SparseBDR(BaseClusterer):
             self.evidence_ = conclude(found, readout, labels, self.n_init, self._seed_of_score())
             if not found.path.is_clear:
                 words = f"{found.path.words()}; n_clusters_ is 1: pass n_clusters to divide the samples all the same"
-                warnings.warn(words, NoClearClustersWarning, stacklevel=8)
+                warnings.warn(words, NoClearClustersWarning, stacklevel=9)
         return clusters, labels
 
     def _confidence(self) -> Confidence:

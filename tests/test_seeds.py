@@ -1,0 +1,209 @@
+"""Known classes of some samples: they are kept, help the others, and wrong ones are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from test_evidence import groups, holes
+
+import jella
+from jella.graphs.confirmed import label_neighbours, ranked_graph
+from jella.graphs.seeded import _with_ties, seeded_labels
+
+
+def few_known(y, each=3):
+    """The classes of the first samples of each class, -1 for the others."""
+    known = np.full(y.size, -1)
+    for c in np.unique(y):
+        known[np.flatnonzero(y == c)[:each]] = c
+    return known
+
+
+@pytest.mark.parametrize("k", [None, 3])
+@pytest.mark.parametrize("setting", ["missing-view", "incomplete-view"])
+def test_known_samples_keep_their_class_and_give_it_to_others(k, setting):
+    views, y = groups()
+    y = (y + 1) % 3  # the numbers of the classes are those of the user
+    model = jella.SparseBDR(k, random_state=0).fit(holes(views, setting), few_known(y))
+    assert model.n_clusters_ == 3
+    assert np.mean(model.labels_ == y) > 0.95
+
+
+def test_a_class_is_kept_even_where_it_is_wrong():
+    views, y = groups()
+    known = few_known(y)
+    known[10] = (y[10] + 1) % 3
+    model = jella.SparseBDR(3, random_state=0).fit(views, known)
+    assert np.array_equal(model.labels_[known >= 0], known[known >= 0])
+    assert np.mean(model.labels_ == y) > 0.95
+    assert model.predict([X[10:11] for X in views]).tolist() == [known[10]]
+
+
+def test_unknown_classes_are_ignored_bit_for_bit():
+    views, y = groups(60)
+    for k in (None, 3):
+        plain = jella.SparseBDR(k, random_state=0).fit(views)
+        other = jella.SparseBDR(k, random_state=0).fit(views, np.full(60, -1))
+        np.testing.assert_array_equal(plain.labels_, other.labels_)
+        np.testing.assert_array_equal(plain.label_probabilities_, other.label_probabilities_)
+    with_some = jella.SparseBDR(3, random_state=0).fit(views, few_known(y))
+    other = jella.SparseBDR(3, random_state=0).fit(views, np.where(few_known(y) < 0, -7, few_known(y)).astype(float))
+    np.testing.assert_array_equal(with_some.labels_, other.labels_)
+    np.testing.assert_array_equal(with_some.embedding_, plain.embedding_)  # which does not use classes
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.zeros(59, int), r"one whole number for each of the 60 samples.*got shape \(59,\)"),
+        (np.zeros((60, 1)), "one whole number for each of the 60 samples"),
+        (np.full(60, 0.5), "one whole number for each of the 60 samples"),
+        (np.full(60, np.nan), "one whole number for each of the 60 samples"),
+        (np.full(60, np.inf), "one whole number for each of the 60 samples"),
+        (np.array(["a"] * 60), "one whole number for each of the 60 samples"),
+        (np.full(60, 3), "expected known classes from 0 to 2, got class 3; number the classes from 0"),
+    ],
+)
+def test_wrong_classes_are_refused_before_the_fit(y, words):
+    views, _ = groups(60)
+    model = jella.SparseBDR(3, random_state=0).fit(views)
+    before = model.labels_
+    with pytest.raises(ValueError, match=words) as caught:
+        model.fit(views, y)
+    assert "\n" not in str(caught.value)
+    np.testing.assert_array_equal(model.labels_, before)  # the last fit is still there
+    np.testing.assert_array_equal(model.predict(views), before)
+
+
+def test_a_class_beyond_the_samples_is_refused():
+    views, _ = groups(60)
+    with pytest.raises(ValueError, match="from 0 to 59, got class 60"):
+        jella.SparseBDR(random_state=0).fit(views, np.where(np.arange(60) == 5, 60, -1))
+
+
+def test_classes_with_samples_that_are_dropped():
+    views, y = groups(60)
+    for X in views:
+        X[[0, 30]] = np.nan
+    model = jella.SparseBDR(3, on_empty="drop", random_state=0).fit(views, few_known(y))
+    assert model.labels_[[0, 30]].tolist() == [-1, -1]
+    rest = np.delete(np.arange(60), [0, 30])
+    np.testing.assert_array_equal(model.labels_[rest], y[rest])
+    chances = model.label_probabilities_
+    assert np.isnan(chances[[0, 30]]).all()
+    np.testing.assert_array_equal(chances[rest].argmax(axis=1), y[rest])
+
+
+def test_classes_follow_the_names_of_samples():
+    pd = pytest.importorskip("pandas")
+    views, y = groups(60)
+    names = np.array([f"s{i:02d}" for i in range(60)])
+    order = np.random.default_rng(0).permutation(60)
+    frames = {"a": pd.DataFrame(views[0], index=names), "b": pd.DataFrame(views[1], index=names).iloc[order]}
+    known = few_known(y)
+    by_name = pd.Series(known, index=names)
+    for classes in (known, known.tolist(), by_name, by_name.iloc[order], pd.Series(known)):
+        model = jella.SparseBDR(3, random_state=0).fit(frames, classes)
+        np.testing.assert_array_equal(model.labels_, y)
+
+
+def test_the_order_of_the_samples_changes_no_label():
+    views, y = groups(80)
+    known, order = few_known(y, 2), np.random.default_rng(0).permutation(80)
+    known[known == 2] = -1
+    one = jella.SparseBDR(3, random_state=0).fit(views, known)
+    two = jella.SparseBDR(3, random_state=0).fit([X[order] for X in views], known[order])
+    np.testing.assert_array_equal(one.labels_[order], two.labels_)
+    np.testing.assert_array_equal(one.label_probabilities_[order], two.label_probabilities_)
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_clusters_without_known_samples_get_the_other_numbers(missing):
+    views, y = groups(90)
+    known = few_known(y)
+    known[known == missing] = -1
+    model = jella.SparseBDR(3, random_state=0).fit(views, known)
+    np.testing.assert_array_equal(model.labels_, y)
+
+
+def test_one_known_sample_and_all_known_samples(tmp_path):
+    views, _ = groups(60)
+    one = jella.SparseBDR(3, random_state=0).fit(views, np.where(np.arange(60) == 7, 2, -1))
+    assert one.labels_[7] == 2
+    assert sorted(np.bincount(one.labels_)) == [20, 20, 20]
+    wrong = np.random.default_rng(0).integers(0, 3, 60)
+    every = jella.SparseBDR(random_state=0).fit(views, wrong)
+    np.testing.assert_array_equal(every.labels_, wrong)
+    every.save(tmp_path / "model.jella")
+    np.testing.assert_array_equal(jella.load(tmp_path / "model.jella").predict(views), wrong)
+
+
+def test_known_classes_say_which_of_two_divisions_is_meant():
+    rng = np.random.default_rng(0)
+    a, b = np.arange(160) % 2, np.arange(160) // 80
+    views = [np.column_stack([6.0 * a, 6.5 * b]) @ rng.normal(size=(2, d)) + rng.normal(size=(160, d)) for d in (12, 9)]
+    for y in (a, b):
+        known = np.full(160, -1)
+        chosen = rng.permutation(160)[:24]
+        known[chosen] = y[chosen]
+        labels = jella.SparseBDR(2, random_state=0).fit(views, known).labels_
+        assert np.mean(labels == y) > 0.9
+
+
+def test_sparse_views_and_chunks_take_classes():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = sparse.csr_array(rng.poisson(np.where(np.arange(60) % 3 == y[:, None], 2.0, 0.02)).astype(float))
+    np.testing.assert_array_equal(jella.SparseBDR(3, random_state=0).fit([X, X], few_known(y)).labels_, y)
+    da = pytest.importorskip("dask.array", reason="dask arrays are not installed")
+    import dask
+
+    views, y = groups(90)
+    with dask.config.set(scheduler="sync"):
+        model = jella.SparseBDR(random_state=0).fit([da.from_array(X, chunks=(45, -1)) for X in views], few_known(y))
+        np.testing.assert_array_equal(np.asarray(model.labels_), y)
+
+
+def two_blocks():
+    """A ring of two groups of six samples with one edge between them."""
+    graph = np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6))
+    graph[0, 6] = graph[6, 0] = 0.5
+    return sparse.csr_array(graph)
+
+
+def test_ties_join_a_class_and_part_two():
+    classes = np.full(12, -1)
+    classes[[0, 3]], classes[6] = 0, 1
+    tied = _with_ties(two_blocks(), classes).toarray()
+    np.testing.assert_allclose(tied, tied.T)
+    assert tied[0, 6] == 0.0
+    assert tied[0, 3] > 1.0
+    untouched = _with_ties(two_blocks(), np.full(12, -1)).toarray()
+    np.testing.assert_array_equal(untouched, two_blocks().toarray())
+
+
+def test_labels_of_a_graph_with_known_classes():
+    classes = np.full(12, -1)
+    classes[[2, 8]] = 1, 0
+    np.testing.assert_array_equal(seeded_labels(two_blocks(), 2, classes), np.repeat([1, 0], 6))
+    classes[8] = -1
+    np.testing.assert_array_equal(seeded_labels(two_blocks(), 2, classes), np.repeat([1, 0], 6))
+
+
+def test_as_many_neighbours_as_a_cluster_has_samples():
+    assert label_neighbours(210, 7, 10) == 30
+    assert label_neighbours(30, 20, 10) == 7
+    assert label_neighbours(10**4, 2, 10) == 100
+    assert label_neighbours(10**5, 10, 10) == 20
+    assert label_neighbours(10**6, 10, 15) == 15
+
+
+def test_ranks_are_the_sum_of_all_neighbourhoods():
+    near = np.array([[1, 2, 3], [0, 2, -1], [3, 1, 0], [2, 0, 1]])
+    found = ranked_graph(near).toarray()
+    total = np.zeros((4, 4))
+    for q in (1, 2, 3):
+        for i, row in enumerate(near):
+            total[i, row[:q][row[:q] >= 0]] += 1 / (q * (q + 1))
+    np.testing.assert_allclose(found, total)
