@@ -387,7 +387,7 @@ def test_a_path_says_what_is_supported():
         expected_stability=np.array([0.2, 0.3, 0.9, np.nan, 0.3]),
     )
     np.testing.assert_allclose(path.excess[:3], [1.5, 20.0, 10.0])  # a spread below 0.01 counts as 0.01
-    assert path.supported.tolist() == [3]  # 2 is not clear, 4 no more stable than clouds, 6 less so than 3
+    assert path.supported.tolist() == [3, 4]  # 2 is not clear, 6 less stable than 3
     assert path.is_clear
     text = repr(path)
     assert "3  modularity 0.600 (0.400 without groups)  stability 0.95 (0.30 without groups)" in text

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
 #: sharpness and floor of the votes that are tried
 SHARPNESS = np.geomspace(0.2, 8.0, 25)
 FLOORS = (0.003, 0.01, 0.03, 0.1)
 #: a label with a lower probability is uncertain
 UNCERTAIN = 0.6
+#: cases that a class of probability has from the start, at its own probability
+FEW = 5.0
 #: limits of the classes of probability in which agreement is counted
 CLASSES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
@@ -25,6 +28,9 @@ class Confidence:
         Those under which the labels of the refits are most probable.
     doubt : float
         The share that is divided among all clusters, one case in all that were seen: nothing is certain.
+    curve : array (2, c)
+        How often refits agree with the first cluster of a sample, by the probability so far: it never falls. The
+        probabilities of first clusters are corrected by it.
     table : array (c, 3)
         For classes of probability: the mean probability of the labels of the fit, how often refits agree, and the
         number of cases.
@@ -36,6 +42,7 @@ class Confidence:
     sharpness: float = 1.0
     floor: float = 0.01
     doubt: float = 0.01
+    curve: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     table: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
     by_cluster: np.ndarray = field(default_factory=lambda: np.empty(0))
     n_refits: int = 0
@@ -61,8 +68,13 @@ class Confidence:
             for floor in FLOORS
         }
         tau, floor = min(losses, key=lambda pair: losses[pair])
-        fitted, agree = cls(tau, floor, 1.0 / (len(V) + 1.0)), got == ours
-        own = fitted.probabilities(V)[at, ours]
+        fitted = cls(tau, floor, 1.0 / (len(V) + 1.0))
+        first = fitted._mixed(V)
+        fitted = replace(
+            fitted,
+            curve=_agreement_curve(first.max(axis=1), got == first.argmax(axis=1), fitted.doubt, 1.0 / V.shape[1]),
+        )
+        own, agree = fitted.probabilities(V)[at, ours], got == ours
         place = np.digitize(own, CLASSES[1:-1])
         table = [
             (own[place == c].mean(), agree[place == c].mean(), (place == c).sum())
@@ -76,8 +88,36 @@ class Confidence:
 
     def probabilities(self, votes: np.ndarray) -> np.ndarray:
         """The probabilities (n, k) of the clusters, from votes (n, k)."""
+        found = self._mixed(votes)
+        if not len(self.curve) or found.shape[1] < 2:
+            return found
+        at, top = np.arange(len(found)), found.argmax(axis=1)
+        raw = found[at, top]
+        rest = found.copy()
+        rest[at, top] = 0.0
+        share = rest / (1.0 - raw)[:, None]  # of what is left for the other clusters; doubt leaves something
+        second = share.max(axis=1)
+        sure = np.maximum(np.interp(raw, *self.curve), second / (1.0 + second))  # the first cluster stays the first
+        rest = share * (1.0 - sure)[:, None]
+        rest[at, top] = sure
+        return rest
+
+    def _mixed(self, votes: np.ndarray) -> np.ndarray:
         found = _sharpened(votes, self.sharpness, self.floor)
         return (1.0 - self.doubt) * found + self.doubt / found.shape[1]
+
+
+def _agreement_curve(sure: np.ndarray, agree: np.ndarray, doubt: float, chance: float) -> np.ndarray:
+    """Mean probability and share of agreement (2, c) by class of probability; shares of few cases stay nearer to it."""
+    place = np.digitize(sure, CLASSES[1:-1])
+    counts = np.bincount(place, minlength=len(CLASSES) - 1)
+    used = np.flatnonzero(counts)
+    middle = np.bincount(place, weights=sure)[used] / counts[used]
+    share = (np.bincount(place, weights=agree)[used] + FEW * middle) / (counts[used] + FEW)
+    rising = isotonic_regression(share, sample_weight=counts[used] + FEW, y_max=1.0 - doubt)
+    start = min(chance, middle[0])  # where all clusters are equally probable
+    x, y = np.append(start, middle), np.append(min(chance, rising[0]), np.minimum(rising, 1.0 - doubt))
+    return np.stack([x, y])
 
 
 def _sharpened(votes: np.ndarray, sharpness: float, floor: float) -> np.ndarray:

@@ -196,6 +196,9 @@ def _(path: ClusterPath) -> None:
 def _(confidence: Confidence) -> None:
     require(0 < confidence.sharpness < np.inf and 0 < confidence.floor < np.inf, "positive sharpness and floor")
     require(0 <= confidence.doubt <= 1, "a doubt from 0 to 1")
+    curve = need_array(confidence.curve, (None, None), "a curve of agreement")
+    require(curve.shape[0] in (0, 2) and np.all(np.diff(curve) >= 0), "a curve that never falls")
+    require(np.all((curve >= 0) & (curve <= 1)), "shares from 0 to 1")
     need_array(confidence.table, (None, 3), "a table of agreement")
     need_array(confidence.by_cluster, (None,), "agreement by cluster", finite=False)
 
