@@ -42,7 +42,7 @@ def _little_evidence() -> None:
     import jella.evidence.gather as gather
     import jella.evidence.refits as refits
 
-    refits.REFITS, gather.CLOUDS, gather.FEWEST_CLOUDS, gather.PERMUTED = 2, 5, 2, 1
+    refits.FEWEST_REFITS, refits.REFITS, gather.CLOUDS, gather.FEWEST_CLOUDS, gather.PERMUTED = 2, 2, 5, 2, 1
 
 
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])

@@ -20,8 +20,8 @@ from jella.numerics.sparse_arrays import neighbour_graph
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
 
-#: number of refits, and the share of the samples in each
-REFITS, SHARE = 4, 0.75
+#: number of refits, at least and at most, and the share of the samples in each
+FEWEST_REFITS, REFITS, SHARE = 4, 8, 0.75
 #: evidence is taken from at most this many samples
 MOST_SAMPLES = 4000
 
@@ -55,7 +55,8 @@ class PartFit:
 def refit_on_parts(samples: Views, refit: RefitModel, seed: int, n_jobs: int | None = None) -> list[PartFit]:
     """Refits on parts that overlap, each a random share of the samples."""
     rng, n = np.random.default_rng(seed), samples.n_samples
-    parts = [with_every_view(samples, rng.permutation(n)[: int(SHARE * n)]) for _ in range(REFITS)]
+    n_refits = min(max(MOST_SAMPLES // n, FEWEST_REFITS), REFITS)
+    parts = [with_every_view(samples, rng.permutation(n)[: int(SHARE * n)]) for _ in range(n_refits)]
     found = in_parallel(refit, [samples.take(rows) for rows in parts], n_jobs)
     return [
         PartFit(rows[readout.known.places], readout)

@@ -35,7 +35,7 @@ def write_report(
         The file to write; its folder must exist.
     model : estimator of jella
         Fitted. Not modified, except that a SparseBDR learns from hidden values as at its first call of `complete`, and
-        gathers evidence for its clusters if it has not done so: about seven fits, unless it has evidence=False.
+        gathers evidence for its clusters if it has not done so: six to ten fits, unless it has evidence=False.
     X : as in the model's fit
         The views that it was fitted on.
     observed : as in the model's fit
