@@ -240,9 +240,22 @@ def stopped(monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupted_search_for_evidence_keeps_the_fit(capsys, tables, tmp_path, stopped):
+    out = tmp_path / "out"
+    code, text, _ = run(capsys, "cluster", tables, "-k", "3", "--no-report", "--no-calibrate", "-o", out)
+    assert (code, len(stopped)) == (130, 2)
+    assert "no evidence for the clusters: interrupted; probabilities are not calibrated" in text.splitlines()
+    record = summary(out)
+    assert record["interrupted"] is True
+    assert "evidence" not in record
+    assert len(pd.read_csv(out / "labels.csv")) == 70
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("command", ["complete", "cluster"])
 def test_an_interrupted_calibration_keeps_the_fit(capsys, tables, tmp_path, stopped, monkeypatch, command):
-    out, k = tmp_path / "out", ("-k", "3", "--no-report") if command == "cluster" else ()
+    few = ("-k", "3", "--no-report", "--set", "evidence=False")
+    out, k = tmp_path / "out", few if command == "cluster" else ()
     code, text, err = run(capsys, command, tables, *k, "-o", out, "--interval", "0.9")
     cut = "calibration interrupted: the values are those of one uncorrected model"
     assert (code, err, len(stopped)) == (130, "", 2)

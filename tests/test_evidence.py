@@ -531,7 +531,7 @@ def test_unsure_samples_have_low_probabilities():
     assert own[20:].mean() > 0.9
 
 
-def test_samples_in_chunks_have_no_evidence():
+def test_samples_in_chunks_have_the_evidence_of_memory():
     da = pytest.importorskip("dask.array", reason="dask arrays are not installed")
     import dask
 
@@ -541,8 +541,9 @@ def test_samples_in_chunks_have_no_evidence():
         model = jella.SparseBDR(random_state=0).fit(lazy)
         assert model.n_clusters_ == 3
         assert adjusted_rand_score(y, np.asarray(model.labels_)) == 1.0
-        assert not model.cluster_path_.is_known
-        assert model.gather_evidence() is None
+        whole = jella.SparseBDR(random_state=0).fit(views).cluster_path_
+        np.testing.assert_allclose(model.cluster_path_.stability, whole.stability)
+        np.testing.assert_allclose(model.cluster_path_.expected, whole.expected, atol=1e-6)
         for given in (lazy, views):
             with pytest.raises(ValueError, match="expected samples in memory, got a Dask collection"):
                 model.predict_proba(given)

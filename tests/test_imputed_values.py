@@ -196,7 +196,7 @@ def test_sparse_views_stay_sparse(counts, monkeypatch):
         widest.append(self.shape[0] if self.shape[1] == 60 else 0)
         return toarray(self, *args, **kwargs)
 
-    model = model_of().fit(X, observed={"rna": here, "z": None})
+    model = model_of(n_clusters=10).fit(X, observed={"rna": here, "z": None})  # the model that completes, too
     monkeypatch.setattr(sparse.csr_array, "toarray", watched)
     monkeypatch.setattr("jella.impute.path.MOST_COMPONENTS", 20)  # with as many as samples, a path is as large as they
     monkeypatch.setattr("jella.impute.imputer.BLOCK_BYTES", 8 * 66 * 7 * 5)

@@ -80,7 +80,10 @@ def test_repr_tells_what_matters_in_aligned_lines():
     named = dict(zip(("rna", "protein", "a name that nobody would want to read in full"), views, strict=True))
     found = jella.cluster(named, 3)
     lines = repr(found).splitlines()
-    assert len(lines) == 8
+    assert len(lines) == 10
+    assert lines[2].startswith("  evidence    clear clusters: 3; modularity ")
+    assert lines.pop(2) == f"  evidence    {found.evidence.path.words()}"
+    assert lines.pop(2).startswith(f"  uncertain   {found.uncertain().size} sample")
     assert lines[0] == "Clustering of 90 samples: 3 clusters (given)"
     assert lines[1].split(maxsplit=1)[1] == ", ".join(map(str, sorted(found.sizes, reverse=True)))
     assert f"{found.modularity:.2f}" in lines[2]
@@ -90,7 +93,7 @@ def test_repr_tells_what_matters_in_aligned_lines():
         rest = (str(X.shape[1]), f"{100 * np.isnan(X).mean():.1f}%", scale.kind, f"{scale.root_weight**2:.2f}")
         assert tuple(line.split()[-4:]) == rest
     assert len({len(line) for line in lines[3:7]}) == 1
-    assert max(map(len, lines)) < 90
+    assert max(map(len, lines)) < 100
     assert lines[6].startswith("  a name that nobody woul… ")
     assert re.fullmatch(r"  \d+ sweeps?, \d+\.\d s", lines[7])
 
@@ -98,7 +101,7 @@ def test_repr_tells_what_matters_in_aligned_lines():
 def test_repr_stays_short_with_many_views_and_clusters():
     views, _ = low_rank(n=60, widths=(6,) * 9)
     lines = repr(jella.cluster(views, 14)).splitlines()
-    assert len(lines) <= 12
+    assert len(lines) <= 14
     assert lines[1].endswith(" … and 4 more")
     assert lines[1].count(",") == 9
     assert "  … and 4 more views" in lines
@@ -115,9 +118,11 @@ def test_frames_give_a_frame_of_samples():
     assert frame.index.equals(found.sample_names)
     assert set(frame.index) == {f"s{i}" for i in range(90)}
     assert frame.columns[0] == "cluster"
-    assert frame.shape == (90, 1 + found.embedding.shape[1])
+    assert frame.shape == (90, 4 + found.embedding.shape[1])
     np.testing.assert_array_equal(frame["cluster"], found.labels)
-    np.testing.assert_array_equal(frame.iloc[:, 1:], found.embedding)
+    np.testing.assert_array_equal(frame["probability"], found.probabilities[np.arange(90), found.labels])
+    assert (frame["next_cluster"] != frame["cluster"]).all()
+    np.testing.assert_array_equal(frame.iloc[:, 4:], found.embedding)
     # the samples that a frame lacks count as missing
     assert found.n_missing == {name: (90 - len(one)) * one.shape[1] for name, one in frames.items()}
     completed = found.complete()

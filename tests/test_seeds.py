@@ -56,13 +56,12 @@ def test_unknown_classes_are_ignored_bit_for_bit():
 @pytest.mark.parametrize(
     ("y", "words"),
     [
-        (np.zeros(59, int), r"one whole number for each of the 60 samples.*got shape \(59,\)"),
-        (np.zeros((60, 1)), "one whole number for each of the 60 samples"),
-        (np.full(60, 0.5), "one whole number for each of the 60 samples"),
-        (np.full(60, np.nan), "one whole number for each of the 60 samples"),
-        (np.full(60, np.inf), "one whole number for each of the 60 samples"),
-        (np.array(["a"] * 60), "one whole number for each of the 60 samples"),
-        (np.full(60, 3), "expected known classes from 0 to 2, got class 3; number the classes from 0"),
+        (np.r_[np.zeros(58, int), -1], r"one whole number for each of the 60 samples.*got shape \(59,\)"),
+        (np.full((60, 1), -1.0), "one whole number for each of the 60 samples"),
+        (np.r_[np.full(59, 0.5), -1], "one whole number for each of the 60 samples"),
+        (np.r_[np.full(59, np.nan), -1], "one whole number for each of the 60 samples"),
+        (np.r_[np.full(59, np.inf), -1], "one whole number for each of the 60 samples"),
+        (np.r_[np.full(59, 3), -1], "expected known classes from 0 to 2, got class 3; number the classes from 0"),
     ],
 )
 def test_wrong_classes_are_refused_before_the_fit(y, words):
@@ -127,16 +126,23 @@ def test_clusters_without_known_samples_get_the_other_numbers(missing):
     np.testing.assert_array_equal(model.labels_, y)
 
 
-def test_one_known_sample_and_all_known_samples(tmp_path):
+@pytest.mark.parametrize("y", [np.arange(60) % 2, np.array(["a"] * 60), np.linspace(0, 1, 60)])
+def test_classes_without_unknown_ones_are_ignored_as_scikit_learn_expects(y):
+    views, _ = groups(60)
+    plain = jella.SparseBDR(3, random_state=0).fit(views)
+    np.testing.assert_array_equal(jella.SparseBDR(3, random_state=0).fit(views, y).labels_, plain.labels_)
+
+
+def test_one_known_sample_and_all_but_one(tmp_path):
     views, _ = groups(60)
     one = jella.SparseBDR(3, random_state=0).fit(views, np.where(np.arange(60) == 7, 2, -1))
     assert one.labels_[7] == 2
     assert sorted(np.bincount(one.labels_)) == [20, 20, 20]
     wrong = np.random.default_rng(0).integers(0, 3, 60)
-    every = jella.SparseBDR(random_state=0).fit(views, wrong)
-    np.testing.assert_array_equal(every.labels_, wrong)
-    every.save(tmp_path / "model.jella")
-    np.testing.assert_array_equal(jella.load(tmp_path / "model.jella").predict(views), wrong)
+    most = jella.SparseBDR(random_state=0).fit(views, np.r_[wrong[:-1], -1])
+    np.testing.assert_array_equal(most.labels_[:-1], wrong[:-1])
+    most.save(tmp_path / "model.jella")
+    np.testing.assert_array_equal(jella.load(tmp_path / "model.jella").predict(views)[:-1], wrong[:-1])
 
 
 def test_known_classes_say_which_of_two_divisions_is_meant():

@@ -31,8 +31,8 @@ class Fitted(ABC):
         What run.json says about the device or the cluster.
     left_out : list of str
         Results that are not written, and why.
-    cut : bool
-        Whether Ctrl-C ended the calibration early.
+    cut, cut_evidence : bool
+        Whether Ctrl-C ended the calibration, or the search for evidence of clusters, early.
     """
 
     options: argparse.Namespace
@@ -42,6 +42,7 @@ class Fitted(ABC):
     where: Record
     left_out: list[str] = field(default_factory=list, init=False)
     cut: bool = field(default=False, init=False)
+    cut_evidence: bool = field(default=False, init=False)
 
     @property
     @abstractmethod
@@ -62,8 +63,8 @@ class Fitted(ABC):
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether Ctrl-C ended the fit or the calibration early."""
-        return self.cut or self.fit_is_interrupted
+        """Whether Ctrl-C ended the fit, the search for evidence or the calibration early."""
+        return self.cut or self.cut_evidence or self.fit_is_interrupted
 
     @abstractmethod
     def write_labels_and_embedding(self) -> np.ndarray:

@@ -18,8 +18,10 @@ from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.output import sample_column, write_embedding, write_table
 from jella.cli.place import Out
 from jella.cli.reporting import report_on
+from jella.cli.signals import in_fit
 from jella.cli.words import one_sentence, say
 from jella.numerics.optional import need
+from jella.numerics.progress import StatusLine
 
 if TYPE_CHECKING:
     from jella.estimators.on_device import Device
@@ -93,12 +95,13 @@ class FittedInMemory(Fitted):
         """Let a model with clusters refit parts of its samples; after Ctrl-C it goes on without evidence."""
         if not hasattr(self.model, "gather_evidence") or not hasattr(self.model, "labels_"):
             return
-        say(self.options, "refitting parts of the samples, for evidence of clusters")
-        try:
-            self.model.gather_evidence()
-        except KeyboardInterrupt:
-            self.model.evidence_ = None
-            self.left_out.append("no evidence for the clusters: interrupted; probabilities are not calibrated")
+        with StatusLine(enabled=not self.options.quiet) as line, in_fit():
+            line.show("refitting on parts of the samples, for evidence of clusters", at_once=True)
+            try:
+                self.model.gather_evidence()
+            except KeyboardInterrupt:
+                self.model.evidence_, self.cut_evidence = None, True
+                self.left_out.append("no evidence for the clusters: interrupted; probabilities are not calibrated")
 
     def evidence(self) -> Record:
         """What run.json says about the evidence for clusters."""

@@ -18,6 +18,7 @@ from sklearn.utils import check_scalar
 from jella.estimators.base import BaseEmbedding, LabelsMixin, Prepared, generator
 from jella.estimators.capabilities import Capabilities, probe
 from jella.estimators.needs import MOST_SWEEPS, Needs, Size, by_sweeps
+from jella.graphs.confirmed import label_neighbours
 from jella.numerics.arrays import take_rows
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem import Blocks, Problem
@@ -74,7 +75,9 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         can = self.capabilities  # its declaration checks the parameters
         starts = self.n_init if isinstance(self.init, str) and self.init == "random" else 1
         size, neighbours = Size.of(views, self._rank(views)), getattr(self, "n_neighbors", 0)
-        return by_sweeps(size, starts * min(self.max_iter, MOST_SWEEPS), pairs=can.pairs, neighbours=neighbours)
+        wide = label_neighbours(size.samples, self.n_clusters or 1, neighbours) if neighbours else 0
+        sweeps = starts * min(self.max_iter, MOST_SWEEPS)
+        return by_sweeps(size, sweeps, pairs=can.pairs, neighbours=neighbours, label_neighbours=wide)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         prepared, name = replace(self._prepare(views), y=y), type(self).__name__

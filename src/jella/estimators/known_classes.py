@@ -11,14 +11,16 @@ from jella.views import AnyViews
 
 
 def checked_classes(y: Any, views: AnyViews, n_clusters: int | None) -> np.ndarray | None:
-    """Known classes of the samples as they were read, checked before the fit; None if y is None.
+    """Known classes of the samples as they were read, checked before the fit; None if y is None or has no unknown ones.
+
+    Tools of scikit-learn pass y to all estimators, for their scores: a y in which nothing is unknown is ignored.
 
     Parameters
     ----------
     y : array (n,) or Series
         A Series whose index has the names of the samples is aligned with them, as DataFrames are.
     """
-    if y is None:
+    if y is None or not _has_unknown(np.asarray(y)):
         return None
     names = views.sample_names
     if names is not None and hasattr(y, "reindex") and len(y) == len(names) and set(y.index) == set(names):
@@ -63,6 +65,10 @@ def refuse_large(classes: np.ndarray, most: int) -> None:
             f"expected known classes from 0 to {most - 1}, got class {classes.max()}; number the classes from 0, or "
             "increase n_clusters"
         )
+
+
+def _has_unknown(labels: np.ndarray) -> bool:
+    return labels.dtype.kind in "if" and bool(np.any(labels < 0))
 
 
 def _are_whole(labels: np.ndarray) -> bool:

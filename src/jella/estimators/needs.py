@@ -74,8 +74,14 @@ class Needs:
         return f"about {as_size(self.memory)} of memory, up to about {as_time(self.seconds)}"
 
 
-def by_sweeps(size: Size, sweeps: int, *, pairs: int, neighbours: int) -> Needs:
-    """The needs of a method of the framework, with so many n × n arrays, or neighbours of each sample."""
+def by_sweeps(size: Size, sweeps: int, *, pairs: int, neighbours: int, label_neighbours: int = 0) -> Needs:
+    """The needs of a method of the framework, with so many n × n arrays, or neighbours of each sample.
+
+    Parameters
+    ----------
+    label_neighbours : int
+        Neighbours of each sample in the graph of labels.
+    """
     n, r, w = size.samples, size.rank, size.width
     copies = 6.0 if size.entries else 3.0
     memory = w * (copies * size.stored + 30 * n * r + pairs * n * n)
@@ -84,6 +90,7 @@ def by_sweeps(size: Size, sweeps: int, *, pairs: int, neighbours: int) -> Needs:
     once = 0.0
     if neighbours:
         memory += w * ((7.0 if size.entries else 4.0) * size.stored + 60 * n * neighbours) + min(BLOCKS, 80 * n * n)
+        memory += 160 * n * label_neighbours
         sweep += 600 * n * r * r / FLOPS
         once = 40 * n * min(n, CANDIDATES) * size.features / LARGE
     return Needs(memory, once + sweeps * sweep)

@@ -107,8 +107,9 @@ def _gather(
     n_given: int | None,
 ) -> Gathered:
     begin, (rows, W) = perf_counter(), _drawn(readout)
-    assert isinstance(readout.samples, Views)
-    samples = readout.scaling.undo(readout.samples.take(rows))
+    some = readout.samples.fetch(rows)
+    assert isinstance(some, Views)
+    samples = readout.scaling.undo(some)
     q = min(readout.n_neighbors, max(len(rows) // SAMPLES_PER_NEIGHBOUR, 3))
     graph = graph_of(W, q)
     path = choose_n_clusters(graph) if n_clusters is None else _only(graph, n_clusters)

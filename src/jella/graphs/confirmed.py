@@ -59,7 +59,7 @@ def confirmed_graph(
     weights : sequence of V numbers
         Weights of the views. They are squared, because what an unclear view confirms is often an accident.
     """
-    q = near.shape[1]
+    q = max(near.shape[1], 1)
     directed = ranked_graph(near)
     edges = sparse.csr_array(directed.maximum(directed.T))
     votes = np.square(weights) / np.sum(np.square(weights))

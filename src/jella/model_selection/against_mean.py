@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from jella.estimators.base import without_clusters
 from jella.model_selection.held_out import Errors, HeldOut, Trials
 from jella.numerics.arrays import to_numpy
 from jella.numerics.finite import overflow_refused, too_large
@@ -62,7 +61,7 @@ def _means(view: View) -> View:
 
 def without_choice(model: Any) -> Any:
     """A clone with the same embedding and completion, but a fixed number of clusters, since choosing it takes long."""
-    trial = without_clusters(clone(model))
+    trial = clone(model)
     if hasattr(model, "n_blocks") and model.n_blocks <= np.sum(np.asarray(model.labels_) >= 0):
         trial.set_params(n_clusters=model.n_blocks, n_init=1)
     return trial

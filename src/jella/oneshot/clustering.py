@@ -16,7 +16,6 @@ from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.optional import need
 from jella.numerics.words import counted, percent, shortened
 from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, count_cells, view_table
-from jella.readout.neighbours import NeighbourReadout
 
 #: cluster sizes and uncertain samples that a repr lists
 SHOWN_SIZES, SHOWN_UNCERTAIN = 10, 5
@@ -34,7 +33,7 @@ class Clustering:
     probabilities : array (n, n_clusters) or None
         Probabilities of the clusters of each sample, as `SparseBDR.label_probabilities_`; None for Dask collections.
     evidence : ClusterEvidence or None
-        What speaks for the clusters; None with evidence=False, for Dask collections and for fewer than 20 samples.
+        What speaks for the clusters; None with evidence=False and for fewer than 20 samples.
     embedding : array (n, r)
         In the array library of the views.
     n_clusters : int
@@ -184,9 +183,8 @@ def cluster(
     check_settings(settings)
     views = aligned_views(views, observed, ids, samples, zero_rows)
     model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
-    evidence, probabilities = None, None
-    if isinstance(model.readout_, NeighbourReadout) and model.readout_.in_memory:
-        evidence, probabilities = model.gather_evidence(), model.label_probabilities_
+    evidence = model.gather_evidence()
+    probabilities = model.label_probabilities_ if model.readout_.in_memory else None
     labels = model.labels_
     if noise:
         if probabilities is None:

@@ -144,7 +144,8 @@ class SparseBDR(BaseClusterer):
     -----
     ``fit(X, y)`` takes known classes of some samples: an int array (n,), from 0, with -1 where unknown. They are the
     labels of these samples and help to find those of the others; embedding and completion do not use them. Without
-    n_clusters there are then as many clusters as classes.
+    n_clusters there are then as many clusters as classes. A y without unknown classes is ignored, as scikit-learn's
+    tools pass y to all estimators.
 
     References
     ----------
@@ -320,7 +321,7 @@ class SparseBDR(BaseClusterer):
         """The imputer of the samples of the fit; it does not depend on the number of clusters."""
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
         readout = self.readout_
-        blocks = self.n_components or DEFAULT_RANK
+        blocks = min(self.n_components or DEFAULT_RANK, samples.n_samples)
         same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray)
         own = None if same else self._refit(samples, n_clusters=blocks)
         refit = partial(self._refit, like=(readout if own is None else own).scaling, n_clusters=blocks)
@@ -338,6 +339,7 @@ class SparseBDR(BaseClusterer):
         ----------
         X, observed : as in fit
         """
+        check_is_fitted(self, "readout_")
         readout, views = self._answers(), self.read(X, observed)
         if not isinstance(readout, NeighbourReadout) or not isinstance(views, Views) or not readout.in_memory:
             raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
@@ -388,7 +390,7 @@ class SparseBDR(BaseClusterer):
         -------
         evidence : ClusterEvidence or None
             Also in `evidence_`. Its `path` compares the clusters with those of data without groups, its `confidence`
-            says how often refits agree with the labels. None with evidence=False, for samples in chunks, for fewer
+            says how often refits agree with the labels. None with evidence=False, for fewer
             than 20 samples, for one cluster that was given, and after an interrupted fit.
         """
         check_is_fitted(self, "labels_")
@@ -402,7 +404,7 @@ class SparseBDR(BaseClusterer):
         return self.evidence_
 
     def _gathered(self, readout: Any, n_clusters: int | None, n_given: int) -> Gathered | None:
-        if not isinstance(readout, NeighbourReadout) or not isinstance(readout.samples, Views):
+        if not isinstance(readout, NeighbourReadout):
             return None
         if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
             return None
