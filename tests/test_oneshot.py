@@ -98,6 +98,25 @@ def test_repr_tells_what_matters_in_aligned_lines():
     assert re.fullmatch(r"  \d+ sweeps?, \d+\.\d s", lines[7])
 
 
+def test_samples_that_belong_nowhere_are_said_to(rng):
+    groups = np.repeat(np.arange(4), 40)
+    centres = [2.2 * rng.normal(size=(4, d)) for d in (20, 15)]
+    views = [C[groups] + rng.normal(size=(160, C.shape[1])) for C in centres]
+    views = [np.vstack([X, 4.0 * rng.normal(size=(8, X.shape[1]))]) for X in views]
+    found = jella.cluster(views, 4, noise=True)
+    assert (found.labels[160:] == -1).mean() > 0.8
+    assert (found.labels[:160] == -1).mean() < 0.05
+    np.testing.assert_array_equal(found.labels == -1, found.model.belongs_nowhere())
+    assert found.sizes.sum() == (found.labels >= 0).sum()
+    assert (np.asarray(jella.cluster(views, 4).labels) >= 0).all()
+
+
+def test_few_samples_are_clustered_by_the_graph_alone(rng):
+    found = jella.cluster([rng.normal(size=(15, 4))])
+    assert found.evidence is None
+    assert "by the graph alone; not compared with data without clusters" in repr(found)
+
+
 def test_repr_stays_short_with_many_views_and_clusters():
     views, _ = low_rank(n=60, widths=(6,) * 9)
     lines = repr(jella.cluster(views, 14)).splitlines()

@@ -93,6 +93,7 @@ class Clustering:
     def __repr__(self) -> str:
         model, n, names = self.model, self.labels.size, self.model.view_names_in_
         how = "chosen" if model.n_clusters is None else "given"
+        path = getattr(model, "cluster_path_", None) if self.evidence is None else self.evidence.path
         left_out = f", {len(model.dropped_):,} without any value left out" if model.dropped_ else ""
         widths = model.schema_.n_features
         rows = [("view", "features", "missing", "scaling", "weight")]
@@ -103,7 +104,7 @@ class Clustering:
             [
                 f"Clustering of {counted(n, 'sample')}{left_out}: {counted(self.n_clusters, 'cluster')} ({how})",
                 f"  sizes       {_largest_first(self.sizes)}",
-                *(() if self.evidence is None else (f"  evidence    {self.evidence.path.words()}",)),
+                *(() if path is None else (f"  evidence    {path.words()}",)),
                 *(() if self.probabilities is None or self.n_clusters < 2 else (f"  uncertain   {self._doubts()}",)),
                 f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)",
                 *view_table(rows, "<>><>"),
