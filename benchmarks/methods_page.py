@@ -42,8 +42,8 @@ def draw(results: list[dict[str, Any]], methods: list[str]) -> str:
         "",
         "## On four more sets",
         "",
-        "Most defaults were fixed before these sets were tried. Scores on them were looked at, beside those above, when",
-        "the weights of neighbours by rank in the graph of labels were chosen, so they are no longer blind tests of it.",
+        "Most defaults were fixed before these sets were tried. Scores on them were looked at, beside those above,",
+        "when the weights of neighbours by rank were chosen for the graph of labels: they are no blind test of these.",
         "",
         *_comparison(by_cell, OTHERS, methods),
     ]
