@@ -542,6 +542,10 @@ def test_samples_in_chunks_have_the_evidence_of_memory():
         assert model.n_clusters_ == 3
         assert adjusted_rand_score(y, np.asarray(model.labels_)) == 1.0
         whole = jella.SparseBDR(random_state=0).fit(views).cluster_path_
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(gathering, "MOST_SAMPLES", 50)  # only a part of the samples is fetched
+            part = jella.SparseBDR(random_state=0).fit(lazy)
+        assert part.evidence_.n_samples == 50
         np.testing.assert_allclose(model.cluster_path_.stability, whole.stability)
         np.testing.assert_allclose(model.cluster_path_.expected, whole.expected, atol=1e-6)
         for given in (lazy, views):

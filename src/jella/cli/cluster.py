@@ -67,8 +67,8 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
     if evidence is not None:
         lines.append(evidence["words"])
         if evidence["uncertain"]:
-            some = ", ".join(map(str, evidence["least_certain"][:5]))
-            lines.append(f"{evidence['uncertain']:,} samples are uncertain (probability below 0.6): {some} ...")
+            some = ", ".join(map(str, evidence["least_certain"][:5])) + (" ..." if evidence["uncertain"] > 5 else "")
+            lines.append(f"{evidence['uncertain']:,} samples are uncertain (probability below 0.6): {some}")
     completion = record.get("completion", {})
     if completion.get("error") is not None:
         lines.append(f"completed values: {error_line(completion)}")

@@ -136,16 +136,15 @@ def _gather(
     return Gathered(path, readout, parts, rows, perf_counter() - begin)
 
 
-def conclude(found: Gathered, readout: NeighbourReadout, labels: np.ndarray, n_init: int, seed: Any) -> ClusterEvidence:
+def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: Any) -> ClusterEvidence:
     """The evidence with the probabilities of the labels (n,) of the fit."""
     begin, k = perf_counter(), int(labels.max()) + 1
-    every = readout.votes(labels, k)
     votes, theirs, ours = [], [], []
     for part in found.parts if k > 1 else []:
         if k >= part.rows.size:
             continue
         rows = found.rows[part.rows]
-        votes.append(every[rows])
+        votes.append(found.readout.votes(labels, k, rows))
         ours.append(labels[rows])
         theirs.append(matched_labels(part.labels(k, n_init, seed), labels[rows], k))
     confidence = Confidence.learn(votes, theirs, ours) if votes else Confidence()
@@ -158,7 +157,6 @@ def _drawn(readout: NeighbourReadout) -> tuple[np.ndarray, np.ndarray]:
     W = to_numpy(readout.known.own)
     rows = np.arange(len(W))
     if len(rows) > MOST_SAMPLES:
-        assert isinstance(readout.samples, Views)
         rows = with_every_view(readout.samples, np.random.default_rng(0).permutation(len(W))[:MOST_SAMPLES])
     return rows, np.asarray(W[rows], dtype=np.float64)
 

@@ -18,7 +18,7 @@ from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.readout.neighbours import NeighbourReadout
-from jella.views import Views
+from jella.views import AnyViews, Views
 
 #: number of refits, at least and at most, and the share of the samples in each
 FEWEST_REFITS, REFITS, SHARE = 4, 8, 0.75
@@ -65,9 +65,9 @@ def refit_on_parts(samples: Views, refit: RefitModel, seed: int, n_jobs: int | N
     ]
 
 
-def with_every_view(samples: Views, rows: np.ndarray) -> np.ndarray:
+def with_every_view(samples: AnyViews, rows: np.ndarray) -> np.ndarray:
     """These samples in ascending order, and one that has it for each view that none of them has."""
-    has = [view.presence() for view in samples]
+    has = [samples[v].presence() for v in range(len(samples))]
     added = [np.flatnonzero(one)[:1] for one in has if not one[rows].any()]
     return np.unique(np.concatenate([rows, *added]))
 

@@ -178,10 +178,10 @@ class NeighbourReadout(LowRankReadout):
         graph = self._label_graph(self.samples, self._fit.own, n_clusters)
         return seeded_labels(graph, n_clusters, classes, n_init, random_state)
 
-    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-        """Votes (m, k) for the clusters of the samples of the fit: of their neighbours, and their own."""
-        own = np.arange(len(self.near))[:, None]
-        return rank_votes(np.concatenate([own, self.near], axis=1), labels, n_clusters)
+    def votes(self, labels: np.ndarray, n_clusters: int, rows: np.ndarray | None = None) -> np.ndarray:
+        """Votes (m, k) for the clusters of samples of the fit, by default all: of their neighbours, and their own."""
+        rows = np.arange(len(self.near)) if rows is None else rows
+        return rank_votes(np.concatenate([rows[:, None], self.near[rows]], axis=1), labels, n_clusters)
 
     def probable(self, views: AnyViews, confidence: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Probabilities (n, k) of the clusters; NaN for samples without any value.

@@ -185,7 +185,7 @@ def _(clusters: NeighbourClusters) -> None:
 @check_record.register
 def _(path: ClusterPath) -> None:
     m = need_array(path.numbers, (None,), "numbers of clusters", "iu").shape[0]
-    require(m >= 1 and path.n_clusters >= 1 and path.best >= 1, "numbers of clusters of at least 1")
+    require(m >= 1 and path.n_clusters >= 1 and path.best in path.numbers, "the best of the numbers of clusters")
     need_array(path.modularity, (m,), "modularity")
     for values in (path.gap, path.expected, path.spread, path.stability, path.expected_stability):
         need_array(values, (m,), "evidence for numbers of clusters", finite=False)

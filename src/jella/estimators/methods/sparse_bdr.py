@@ -400,7 +400,7 @@ class SparseBDR(BaseClusterer):
             known = None if found is None else readout.known
             self.evidence_ = None
             if found is not None and known is not None and known.labels is not None:
-                self.evidence_ = conclude(found, found.readout, known.labels, self.n_init, self._seed_of_score())
+                self.evidence_ = conclude(found, known.labels, self.n_init, self._seed_of_score())
         return self.evidence_
 
     def _gathered(self, readout: Any, n_clusters: int | None, n_given: int) -> Gathered | None:
@@ -427,6 +427,7 @@ class SparseBDR(BaseClusterer):
         except KeyboardInterrupt:
             words = "interrupted while evidence was gathered: the number of clusters was chosen by the graph alone"
             warnings.warn(words, UserWarning, stacklevel=10)
+            self.evidence_ = None  # nor is it looked for again
             return None
 
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
@@ -440,7 +441,7 @@ class SparseBDR(BaseClusterer):
             prepared.scaled, W, k, self.n_init, self.random_state, unit=False, path=path, classes=classes
         )
         if found is not None:
-            self.evidence_ = conclude(found, readout, labels, self.n_init, self._seed_of_score())
+            self.evidence_ = conclude(found, labels, self.n_init, self._seed_of_score())
             if not found.path.is_clear:
                 words = f"{found.path.words()}; n_clusters_ is 1: pass n_clusters to divide the samples all the same"
                 warnings.warn(words, NoClearClustersWarning, stacklevel=9)
