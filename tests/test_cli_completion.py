@@ -240,11 +240,15 @@ def stopped(monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_an_interrupted_search_for_evidence_keeps_the_fit(capsys, tables, tmp_path, stopped):
+@pytest.mark.parametrize("k", ["3", "auto"])
+def test_an_interrupted_search_for_evidence_keeps_the_fit(capsys, tables, tmp_path, stopped, k):
     out = tmp_path / "out"
-    code, text, _ = run(capsys, "cluster", tables, "-k", "3", "--no-report", "--no-calibrate", "-o", out)
+    code, text, err = run(capsys, "cluster", tables, "-k", k, "--no-report", "--no-calibrate", "-o", out)
     assert (code, len(stopped)) == (130, 2)
-    assert "no evidence for the clusters: interrupted; probabilities are not calibrated" in text.splitlines()
+    if k == "auto":
+        assert "interrupted while evidence was gathered: the number of clusters was chosen by the graph alone" in err
+    else:
+        assert "no evidence for the clusters: interrupted; probabilities are not calibrated" in text.splitlines()
     record = summary(out)
     assert record["interrupted"] is True
     assert "evidence" not in record

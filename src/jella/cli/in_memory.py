@@ -95,6 +95,9 @@ class FittedInMemory(Fitted):
         """Let a model with clusters refit parts of its samples; after Ctrl-C it goes on without evidence."""
         if not hasattr(self.model, "gather_evidence") or not hasattr(self.model, "labels_"):
             return
+        if vars(self.model).get("evidence_", self) is None:  # Ctrl-C has ended the search within the fit, which said so
+            self.cut_evidence = True
+            return
         with StatusLine(enabled=not self.options.quiet) as line, in_fit():
             line.show("refitting on parts of the samples, for evidence of clusters", at_once=True)
             try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -420,28 +422,31 @@ class SparseBDR(BaseClusterer):
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
         super()._fit_views(views, X, checked_classes(y, views, self.n_clusters))
 
-    def _gathered_in_fit(self, readout: NeighbourReadout, n_given: int) -> Gathered | None:
-        """The evidence for all numbers; None after Ctrl-C, since the fit itself is finished."""
+    @contextmanager
+    def _cut_short(self, what: str) -> Iterator[None]:
+        """Go on without evidence after Ctrl-C, since the fit itself is finished; it is not looked for again."""
         try:
-            return self._gathered(readout, None, n_given)
+            yield
         except KeyboardInterrupt:
-            words = "interrupted while evidence was gathered: the number of clusters was chosen by the graph alone"
-            warnings.warn(words, UserWarning, stacklevel=10)
-            self.evidence_ = None  # nor is it looked for again
-            return None
+            warnings.warn(f"interrupted while evidence was gathered: {what}", UserWarning, stacklevel=11)
+            self.evidence_ = None
 
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
         assert isinstance(readout, NeighbourReadout)
         classes, k = known_classes(prepared, self.n_clusters), self.n_clusters
         if classes is not None and k is None:
             k = int(classes.max()) + 1
-        found = self._gathered_in_fit(readout, prepared.views.n_samples) if k is None else None
+        found = None
+        if k is None:
+            with self._cut_short("the number of clusters was chosen by the graph alone"):
+                found = self._gathered(readout, None, prepared.views.n_samples)
         path = None if found is None else found.path
         clusters, labels = readout.find_clusters(
             prepared.scaled, W, k, self.n_init, self.random_state, unit=False, path=path, classes=classes
         )
         if found is not None:
-            self.evidence_ = conclude(found, labels, self.n_init, self._seed_of_score())
+            with self._cut_short("probabilities of labels are not calibrated"):
+                self.evidence_ = conclude(found, labels, self.n_init, self._seed_of_score())
             if not found.path.is_clear:
                 words = f"{found.path.words()}; n_clusters_ is 1: pass n_clusters to divide the samples all the same"
                 warnings.warn(words, NoClearClustersWarning, stacklevel=9)
