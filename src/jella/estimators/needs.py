@@ -75,10 +75,14 @@ class Needs:
 
 
 def by_sweeps(size: Size, sweeps: int, *, pairs: int, neighbours: int, label_neighbours: int = 0) -> Needs:
-    """The needs of a method of the framework, with so many n × n arrays, or neighbours of each sample.
+    """The needs of a method of the framework.
 
     Parameters
     ----------
+    pairs : int
+        Number of n × n arrays.
+    neighbours : int
+        Neighbours of each sample; 0 for methods that search none.
     label_neighbours : int
         Neighbours of each sample in the graph of labels.
     """

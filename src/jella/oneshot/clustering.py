@@ -186,17 +186,14 @@ def cluster(
     model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
     evidence = model.gather_evidence()
     probabilities = model.label_probabilities_ if model.readout_.in_memory else None
-    labels = model.labels_
-    if noise:
-        if probabilities is None:
-            raise ValueError("expected samples in memory with noise=True, got a Dask collection; compute some of them")
-        labels = np.where(model.belongs_nowhere(), -1, np.asarray(labels))
-    labels = np.asarray(labels)
-    known = labels[labels >= 0]
+    if noise and probabilities is None:
+        raise ValueError("expected samples in memory with noise=True, got a Dask collection; compute some of them")
     own = np.asarray(model.labels_)
+    labels = np.where(model.belongs_nowhere(), -1, own) if noise else model.labels_
+    known = np.asarray(labels)[np.asarray(labels) >= 0]
     missing, entries = count_cells(views, observed)
     return Clustering(
-        labels=labels if noise else model.labels_,
+        labels=labels,
         probabilities=probabilities,
         evidence=evidence,
         embedding=model.embedding_,
