@@ -557,3 +557,27 @@ def test_samples_in_chunks_have_the_evidence_of_memory():
     fit = jella.SparseBDR(3, random_state=0).fit(views)
     with pytest.raises(ValueError, match="expected samples in memory"):
         fit.predict_proba(lazy)
+
+
+def test_probabilities_follow_how_often_refits_agreed():
+    votes = np.array([[9.0, 1.0], [6.0, 4.0]])
+    curve = np.array([[0.5, 0.95], [0.5, 0.6]])
+    found = Confidence(curve=curve).probabilities(votes)
+    plain = Confidence().probabilities(votes)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found[:, 0], np.interp(plain[:, 0], *curve))
+    assert (found[:, 0] < plain[:, 0]).all()
+    low = Confidence(curve=np.array([[0.5, 0.95], [0.1, 0.1]])).probabilities(votes)
+    assert (low[:, 0] >= low[:, 1] - 1e-12).all()  # the first cluster stays the first
+
+
+def test_few_samples_have_few_neighbours(monkeypatch):
+    widths, whole = [], gathering.graph_of
+
+    def watched(W, n_neighbors):
+        widths.append(n_neighbors)
+        return whole(W, n_neighbors)
+
+    monkeypatch.setattr(gathering, "graph_of", watched)
+    jella.SparseBDR(3, random_state=0).fit(groups(40)[0]).gather_evidence()
+    assert set(widths) == {5}
