@@ -73,8 +73,7 @@ def test_a_killed_worker_changes_nothing(client, method):
     same(chunked, whole)
 
 
-@pytest.mark.parametrize("method", [jella.MVLIV, jella.SparseBDR])
-def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch, method):
+def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch, method=jella.MVLIV):
     import jella.distributed.scheduler
 
     monkeypatch.setattr(jella.distributed.scheduler, "POLL", 0.1)

@@ -50,8 +50,6 @@ def find_probabilities(subject: Subject, evidence: ClusterEvidence | Absent) -> 
         return Absent(f"{subject.method} gives labels without probabilities.")
     if subject.labels is None or subject.clusters.size < 2:
         return Absent("There are fewer than two clusters, so no label is in doubt.")
-    if not model.readout_.in_memory:
-        return Absent("The samples of the fit are in chunks; probabilities need them in memory.")
     every, rows = np.asarray(model.label_probabilities_), np.flatnonzero(subject.labels >= 0)
     labels = subject.labels[rows]
     own = every[rows, labels]

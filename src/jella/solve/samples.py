@@ -192,6 +192,42 @@ def embed(
     return update_by_parts(update, data, bases, alone, start, towards=towards)
 
 
+def embed_pulled(
+    data: Sequence[ViewData], bases: Sequence[Array], problem: Problem, weight: float, points: Array
+) -> Array:
+    """Each sample's embedding (n, r) that minimises its loss + weight·‖w − point‖², for many samples.
+
+    As `embed` with a ridge and a pull, to rounding. With a positive weight no gram is singular, so each is factored by
+    LU, in a tenth of the time of its eigenvectors.
+    """
+    xp, rows, pieces = namespace(bases[0]), [], []
+    eye = weight * like(np.eye(bases[0].shape[1]), bases[0])
+    whole = all(view.view.is_rowwise for view in data)
+    for part in by_availability(data, bases) if whole else by_sample(data, bases, None):
+        quadratic, own = part.quadratic.scaled(problem.loss.weight), part.rows
+        towards = points[own, :] if isinstance(own, slice) else xp.take(points, own, axis=0)
+        pieces.append(_solved(quadratic.gram + eye, quadratic.cross + weight * towards))
+        rows.append(own)
+    return _joined(pieces, rows)
+
+
+def _solved(gram: Array, right: Array) -> Array:
+    """Rows w_i with gram_i w_i = right_i; one gram (r, r), or one per row (n, r, r)."""
+    xp = namespace(gram)
+    if gram.ndim == 2:
+        return xp.linalg.solve(gram, right.T).T
+    return xp.linalg.solve(gram, right[:, :, None])[:, :, 0]
+
+
+def _joined(pieces: list[Array], rows: list[Any]) -> Array:
+    """Pieces of an array, which belong to these rows."""
+    if len(pieces) == 1:
+        return pieces[0]
+    xp = namespace(*pieces)
+    together = xp.concat(pieces, axis=0)
+    return together if isinstance(rows[0], slice) else xp.take(together, xp.argsort(xp.concat(rows)), axis=0)
+
+
 def update_by_parts(
     update: Update,
     data: Sequence[ViewData],
@@ -213,7 +249,4 @@ def update_by_parts(
         start = W[own, :] if isinstance(own, slice) else xp.take(W, own, axis=0)
         pieces.append(update.apply(quadratic, problem.embedding, start))
         rows.append(own)
-    if len(pieces) == 1:
-        return pieces[0]
-    together = xp.concat(pieces, axis=0)
-    return together if isinstance(rows[0], slice) else xp.take(together, xp.argsort(xp.concat(rows)), axis=0)
+    return _joined(pieces, rows)
