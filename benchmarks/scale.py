@@ -5,7 +5,8 @@ Run: python benchmarks/scale.py [--sizes 10000 100000 1000000] [--dense 1000 200
 Synthetic data: ten groups, two views of 50 features, single precision, 30 % missing in the incomplete-view setting.
 A harder problem stands beside it: 40 groups that overlap, of 0.4 to 12 % of the samples each. Each fit stands beside a
 fit to 20 000 of the samples that predicts the labels of the others.
-Rank 20 (80 for 40 groups), 20 plain sweeps whatever the tolerance. Seconds are processor time, with one thread of BLAS, so that other work
+Rank 20 (80 for 40 groups), 20 plain sweeps whatever the tolerance.
+Seconds are processor time, with one thread of BLAS, so that other work
 on the machine has little influence; on an idle machine they equal the time by the clock. Each size runs in a process of
 its own, so that its peak memory is its own; results are appended to benchmarks/results/scale.jsonl, and --draw makes
 table and picture from the file.
@@ -297,8 +298,8 @@ def report(results: list[dict[str, Any]]) -> str:
         whole = exponent(a, b, lambda r: r["seconds"])
         lines.append(f"growth from {a['n']:,} to {b['n']:,}: sweeps n^{of_sweeps:.2f}, whole fit n^{whole:.2f}")
     lines += [
-        f"40 unequal groups    n {n:9,d}: {r['seconds']:9.1f} s, {r['peak_gib']:.2f} GiB, ARI {r['ari']:.3f}; 20,000 fitted, "
-        f"all predicted: {r['ari_of_part']:.3f}"
+        f"40 unequal groups    n {n:9,d}: {r['seconds']:9.1f} s, {r['peak_gib']:.2f} GiB, ARI {r['ari']:.3f}; "
+        f"20,000 fitted, all predicted: {r['ari_of_part']:.3f}"
         for (form, n), r in sorted(latest.items())
         if form == "hard"
     ]
