@@ -13,16 +13,16 @@ from common import holed, make, planted
 from scipy import sparse
 
 import jella
+from jella.describe.colouring import of_column
+from jella.describe.markers import differences
+from jella.describe.subject import Absent
 from jella.estimators.base import BaseMultiView
 from jella.model_selection.against_mean import errors_against_mean
 from jella.problem.terms.base import concrete_subclasses
 from jella.report import ReportData, write_report
 from jella.report.association import cramers_v
-from jella.report.colouring import of_column
-from jella.report.markers import differences
 from jella.report.page import render
 from jella.report.predictions import true_range
-from jella.report.subject import Absent
 from jella.views import read_views
 
 HOSTILE = '</script><img src="x" onerror="alert(1)">&amp;'

@@ -26,6 +26,7 @@ ORDER = (
     "distributed",
     "saving",
     "estimators",
+    "describe",
     "io",
     "metrics",
     "datasets",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2_contingency, kruskal
 
+from jella.describe.subject import Absent, Subject
 from jella.numerics.arrays import to_numpy
-from jella.report.subject import Absent, Subject
 from jella.views import View
 
 #: a warning is given from this strength on, if the p-value (times the number of tests) is below the level

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from jella.describe.subject import Subject
 from jella.report.findings import Agreement, Findings
-from jella.report.subject import Subject
 from jella.report.summary import Warned, summarise, warn_of
 
 __all__ = ["Agreement", "ReportData"]

@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from jella.describe.affinity import AffinityMap, find_affinity
+from jella.describe.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_per_sample, own_colourings
+from jella.describe.convergence import Convergence, find_convergence
+from jella.describe.evidence import find_evidence
+from jella.describe.markers import Markers, find_markers
+from jella.describe.missing import MissingMap, find_missing
+from jella.describe.subject import Absent, Subject
+from jella.describe.variance import Variance, find_variance
 from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
-from jella.report.affinity import AffinityMap, find_affinity
 from jella.report.association import Association, find_associations
-from jella.report.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_per_sample, own_colourings
-from jella.report.convergence import Convergence, find_convergence
-from jella.report.evidence import find_evidence
-from jella.report.markers import Markers, find_markers
-from jella.report.missing import MissingMap, find_missing
 from jella.report.picture import Picture, draw_picture
 from jella.report.predictions import Predictions, predict_hidden
 from jella.report.probabilities import Probabilities, find_probabilities
 from jella.report.provenance import Provenance, find_provenance
 from jella.report.stability import Stability, find_stability
-from jella.report.subject import Absent, Subject
-from jella.report.variance import Variance, find_variance
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from jella.describe.subject import Absent
+from jella.describe.variance import Loading, Variance
 from jella.numerics.words import NOTHING, listed, number, percent, signed
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.predictions import Prediction, Predictions
-from jella.report.subject import Absent
-from jella.report.variance import Loading, Variance
 
 
 def prediction_section(found: Predictions, data: ReportData) -> Markup:

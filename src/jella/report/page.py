@@ -7,11 +7,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from jella.describe.subject import Absent
 from jella.report.data import ReportData
 from jella.report.figures import all_figures, checked_figure, library, points_of
 from jella.report.markup import Markup, embedded, joined, tag
 from jella.report.sections import Section, all_sections
-from jella.report.subject import Absent
 
 
 def write_report(

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jella.describe.affinity import symmetric_affinity
+from jella.describe.colouring import Colouring
+from jella.describe.subject import Absent, Subject
 from jella.graphs.spectral import leading_eigenvectors
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
-from jella.report.affinity import symmetric_affinity
-from jella.report.colouring import Colouring
-from jella.report.subject import Absent, Subject
 
 #: points drawn; if there are more samples, a random selection
 MOST_POINTS = 3000

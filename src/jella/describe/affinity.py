@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from jella.describe.subject import Absent, Subject
 from jella.graphs.neighbours import dense_nearest, neighbour_graph
 from jella.graphs.spectral import Graph, modularity
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
-from jella.report.subject import Absent, Subject
 
 #: rows of the map; if there are more samples, several share a row
 MOST_ROWS = 300

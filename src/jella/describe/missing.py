@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jella.describe.subject import Subject
 from jella.numerics.arrays import to_numpy
-from jella.report.subject import Subject
 from jella.views import View
 from jella.views.scaling import ViewScale
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from jella.report.subject import Absent, Subject, feature_name
+from jella.describe.subject import Absent, Subject, feature_name
 from jella.views import View
 
 #: features named for a cluster and view

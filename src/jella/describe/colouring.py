@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.report.subject import Subject
+from jella.describe.subject import Subject
 from jella.views.containers import is_frame
 
 #: categories with a colour of their own; rarer ones share one

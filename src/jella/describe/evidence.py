@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from jella.describe.subject import Absent, Subject
 from jella.evidence.gather import FEWEST_SAMPLES, ClusterEvidence
-from jella.report.subject import Absent, Subject
 
 
 def find_evidence(subject: Subject) -> ClusterEvidence | Absent:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from jella.describe.subject import Absent, Subject
 from jella.numerics.arrays import to_numpy
-from jella.report.subject import Absent, Subject
 
 _REASONS = {
     "tolerance": "a sweep lowered the objective by less than the tolerance",

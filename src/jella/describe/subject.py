@@ -1,4 +1,4 @@
-"""The subject of a report: a fitted model, the views of its fit, and its results for their samples."""
+"""What is described: a fitted model, the views of its fit, and its results for their samples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jella.views.fingerprints import fingerprints
 
 @dataclass(frozen=True)
 class Absent:
-    """A part of the report that this model or these data do not have, and why, in one sentence."""
+    """A part of the description that this model or these data do not have, and why, in one sentence."""
 
     reason: str
 
@@ -41,7 +41,7 @@ class Subject:
     embedding : array (n, r) or None
         NaN for samples that were left out.
     seed : int
-        Seed of the random choices of the report.
+        Seed of random choices.
     """
 
     model: Any
@@ -100,7 +100,7 @@ class Subject:
 
 
 def feature_name(view: View, j: int) -> str:
-    """The name of a feature in the report: its own name if it has one, otherwise its position."""
+    """The name of a feature: its own name if it has one, otherwise its position."""
     return f"feature {j}" if view.feature_names is None else view.feature_names[j]
 
 
