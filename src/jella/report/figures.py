@@ -11,6 +11,7 @@ import numpy as np
 from jella.describe.affinity import AffinityMap
 from jella.describe.convergence import Convergence
 from jella.describe.missing import MissingMap
+from jella.describe.picture import Picture
 from jella.describe.subject import Absent
 from jella.describe.variance import Variance
 from jella.graphs.cluster_path import CLEAR, LEAST_SPREAD, ClusterPath
@@ -18,7 +19,6 @@ from jella.numerics.optional import need
 from jella.report.data import ReportData
 from jella.report.evidence_sections import has_stability
 from jella.report.markup import for_plot
-from jella.report.picture import Picture
 from jella.report.predictions import Prediction, true_range
 from jella.report.probabilities import UNCERTAIN, Probabilities
 from jella.report.stability import Stability

@@ -13,12 +13,12 @@ from jella.describe.convergence import Convergence, find_convergence
 from jella.describe.evidence import find_evidence
 from jella.describe.markers import Markers, find_markers
 from jella.describe.missing import MissingMap, find_missing
+from jella.describe.picture import Picture, draw_picture
 from jella.describe.subject import Absent, Subject
 from jella.describe.variance import Variance, find_variance
 from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
 from jella.report.association import Association, find_associations
-from jella.report.picture import Picture, draw_picture
 from jella.report.predictions import Predictions, predict_hidden
 from jella.report.probabilities import Probabilities, find_probabilities
 from jella.report.provenance import Provenance, find_provenance

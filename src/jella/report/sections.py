@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from jella.describe.colouring import MOST_COLUMNS
 from jella.describe.missing import Pattern
+from jella.describe.picture import Picture
 from jella.describe.subject import Absent
 from jella.numerics.words import counted, listed, percent
 from jella.report.cluster_sections import affinity_section, association_section, cluster_section, marker_section
@@ -14,7 +15,6 @@ from jella.report.data import ReportData
 from jella.report.evidence_sections import number_section, probability_section
 from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.model_sections import convergence_section, prediction_section, provenance_section, variance_section
-from jella.report.picture import Picture
 
 #: patterns of missing views that a table lists
 MOST_PATTERNS = 12
