@@ -14,7 +14,7 @@ from scipy import sparse
 
 import jella
 from jella.describe.colouring import of_column
-from jella.describe.markers import differences
+from jella.describe.compared import compare
 from jella.describe.subject import Absent
 from jella.estimators.base import BaseMultiView
 from jella.model_selection.against_mean import errors_against_mean
@@ -142,7 +142,7 @@ def test_features_that_distinguish_clusters_are_standardised_mean_differences(rn
     X[:, 5] = 7.0
     X[rng.random(X.shape) < 0.1] = np.nan
     X[labels == 2, 3] = np.nan
-    found = differences(read_views(X)[0], labels, np.arange(3))
+    found = compare(read_views(X)[0], labels, np.arange(3)).difference
     inside, rest = (x[~np.isnan(x)] for x in (X[labels == 1, 4], X[(labels == 0) | (labels == 2), 4]))
     freedom = inside.size + rest.size - 2
     spread = np.sqrt((inside.var() * inside.size + rest.var() * rest.size) / freedom)
@@ -156,8 +156,8 @@ def test_sparse_views_give_the_same_markers_and_are_never_dense_as_a_whole(rng, 
     labels = np.arange(60) % 3
     X = rng.poisson(0.2, (60, 50)).astype(float) + (labels[:, None] == np.arange(50) % 3) * rng.poisson(1.0, (60, 50))
     other = rng.poisson(1.0, (60, 8)).astype(float) + 3 * (labels[:, None] == np.arange(8) % 3)
-    dense = differences(read_views(X)[0], labels, np.arange(3))
-    np.testing.assert_allclose(differences(read_views(sparse.csr_array(X))[0], labels, np.arange(3)), dense)
+    dense = compare(read_views(X)[0], labels, np.arange(3)).difference
+    np.testing.assert_allclose(compare(read_views(sparse.csr_array(X))[0], labels, np.arange(3)).difference, dense)
     views = {"words": sparse.csr_array(X), "other": other}
     model = jella.SparseBDR(3, calibrate=False, random_state=0).fit(views)
     to_dense, shapes = sparse.csr_array.toarray, []

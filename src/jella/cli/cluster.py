@@ -1,9 +1,9 @@
 """Find clusters, an embedding and the missing values, and write them together with a model and a report.
 
-OUT gets labels and embedding (by sample), completed/ (the views in the format of DATA), model.jella (for
-`jella transform`), report.html and run.json; with --interval, completed-lower/ and completed-upper/; and
-probabilities/ if a view has categories. Observed values are written as they were read. With --dask, labels, embedding
-and the completed views are folders of Parquet parts, and there is no report.
+OUT gets labels and embedding (by sample), features (that distinguish each cluster), completed/ (the views in the format
+of DATA), model.jella (for `jella transform`), report.html and run.json; with --interval, completed-lower/ and
+completed-upper/; and probabilities/ if a view has categories. Observed values are written as they were read. With
+--dask, labels, embedding and the completed views are folders of Parquet parts, and there are no features and no report.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
 def _write(fitted: Fitted) -> Record:
     sizes = fitted.write_labels_and_embedding()
+    fitted.write_features()
     found: Record = {"clusters": int(sizes.size), "sizes": sizes.tolist()}
     if hasattr(fitted.model, "complete"):
         found["completion"] = fitted.write_completed()

@@ -82,6 +82,10 @@ class Fitted(ABC):
     def write_report(self) -> None:
         """Write report.html."""
 
+    def write_features(self) -> None:
+        """Write the features of each cluster, if the samples are in memory."""
+        return
+
     def evidence(self) -> Record:
         """The evidence for the clusters, if there is some."""
         return {}

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from jella.oneshot.completed import Completed
     from jella.views import Views
 
+#: features per cluster and view in the table of features
+MOST_FEATURES = 100
+
 
 @contextmanager
 def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted]:
@@ -90,6 +93,15 @@ class FittedInMemory(Fitted):
         if hasattr(self.model, "embedding_"):
             write_embedding(self.folder, samples, self.model, self.model.embedding_, self.options.tables)
         return np.bincount(labels[labels >= 0])
+
+    def write_features(self) -> None:
+        """Write the features that distinguish the clusters as a table, if there are at least two clusters."""
+        from jella.describe.markers import marker_columns
+        from jella.describe.subject import Subject
+
+        subject = Subject.of(self.model, self.dataset.views)
+        if subject.clusters.size > 1:
+            write_table(self.folder, "features", marker_columns(subject, MOST_FEATURES), self.options.tables)
 
     def gather_evidence(self) -> None:
         """Let a model with clusters refit parts of its samples; after Ctrl-C it goes on without evidence."""

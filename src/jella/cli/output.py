@@ -26,7 +26,7 @@ def output_arguments(parser: argparse.ArgumentParser) -> None:
         "--overwrite", action="store_true", help="replace OUT if it holds earlier results and nothing else"
     )
     group.add_argument(
-        "--tables", choices=TABLE_FORMATS, default="csv", help="format of labels and embedding (default csv)"
+        "--tables", choices=TABLE_FORMATS, default="csv", help="format of labels, embedding and features (default csv)"
     )
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy.stats import false_discovery_control
 
+from jella.describe.compared import Compared, compare
 from jella.describe.subject import Absent, Subject, feature_name
 from jella.views import View
 
 #: features named for a cluster and view
 N_FEATURES = 8
-#: observed values that each side of a comparison needs
-FEWEST_VALUES = 3
+#: what holds for every p-value of a feature of a cluster
+SAME_DATA = (
+    "the clusters were found in the same data, so p-values and q-values are too small: they rank features and prove "
+    "nothing"
+)
 
 
 @dataclass(frozen=True)
@@ -47,47 +51,74 @@ def find_markers(subject: Subject) -> Markers | Absent:
         return Absent("There are no clusters to compare.")
     if subject.clusters.size < 2:
         return Absent("There is one cluster only: nothing to compare it with.")
-    by_view = [differences(view, subject.labels, subject.clusters) for view in subject.views]
+    by_view = [compare(view, subject.labels, subject.clusters) for view in subject.views]
     found = tuple(
-        tuple(_largest(view, table[c]) for view, table in zip(subject.views, by_view, strict=True))
+        tuple(_largest(view, table.difference[c]) for view, table in zip(subject.views, by_view, strict=True))
         for c in range(subject.clusters.size)
     )
     return Markers(tuple(subject.clusters.tolist()), subject.views.names, found)
 
 
-def differences(view: View, labels: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """Standardised mean difference of each cluster and feature against all other clusters, (k, d).
+def marker_columns(subject: Subject, most: int | None = None) -> dict[str, np.ndarray]:
+    """Columns of a table of features: by cluster, then by view, the largest difference first.
 
-    NaN if one side has fewer than three observed values or the feature is constant.
+    Parameters
+    ----------
+    subject : Subject
+    most : int, optional
+        Features per cluster and view; by default all that could be compared. q-values are for all comparisons.
     """
-    member = sparse.csr_array((labels == clusters[:, None]).astype(np.float64))  # (k, n)
-    count, total, squares = _sums(view, member)
-    rest = [part.sum(axis=0) - part for part in (count, total, squares)]
-    enough = (count >= FEWEST_VALUES) & (rest[0] >= FEWEST_VALUES)
-    means = [part[1] / np.maximum(part[0], 1) for part in ((count, total), rest)]
-    spread = squares - count * means[0] ** 2 + rest[2] - rest[0] * means[1] ** 2
-    deviation = np.sqrt(np.maximum(spread, 0.0) / np.maximum(count + rest[0] - 2, 1))
-    noise = 1e-7 * np.sqrt(squares.sum(axis=0) / np.maximum(count.sum(axis=0), 1))
-    usable = enough & (deviation > noise)
-    return np.where(usable, (means[0] - means[1]) / np.where(usable, deviation, 1.0), np.nan)
+    if subject.labels is None or subject.clusters.size < 2:
+        raise ValueError(
+            f"expected at least two clusters to compare, got {subject.clusters.size}; fit with a number of clusters"
+        )
+    clusters, sizes = subject.clusters, subject.sizes()
+    tables = [compare(view, subject.labels, clusters) for view in subject.views]
+    q_values = _adjusted([table.p_value for table in tables])
+    parts = [
+        _rows(subject, c, v, tables[v], q_values[v], sizes, most)
+        for c in range(clusters.size)
+        for v in range(len(tables))
+    ]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _sums(view: View, member: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Number, sum and sum of squares of the observed values of each cluster and feature, (k, d) each."""
-    shape = (member.shape[0], view.n_features)
-    mask = np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1])).astype(np.float64)
-    count = np.broadcast_to(member @ mask, shape)
-    if view.is_sparse:
-        X = view.X.astype(np.float64)
-        return count, (member @ X).toarray(), (member @ X.multiply(X)).toarray()
-    # minus the mean, to avoid cancellation in the squares; the differences do not change
-    X = view.X.astype(np.float64)
-    mean = X.sum(axis=0) / np.maximum(count.sum(axis=0), 1)
-    X = np.where(view.mask, X - mean, 0.0)
-    return count, member @ X, member @ X**2
+def _adjusted(p_values: list[np.ndarray]) -> list[np.ndarray]:
+    """The q-values by Benjamini and Hochberg, over all tests of all arrays; NaN stays."""
+    p = np.concatenate([one.ravel() for one in p_values])
+    q, known = np.full(p.size, np.nan), np.isfinite(p)
+    q[known] = false_discovery_control(p[known]) if known.any() else p[known]
+    ends = np.cumsum([one.size for one in p_values])[:-1]
+    return [part.reshape(one.shape) for part, one in zip(np.split(q, ends), p_values, strict=True)]
+
+
+def _rows(
+    subject: Subject, c: int, v: int, table: Compared, q_values: np.ndarray, sizes: np.ndarray, most: int | None
+) -> dict[str, np.ndarray]:
+    """The rows of one cluster and view."""
+    view, size = subject.views[v], int(sizes[c])
+    first = _order(table.difference[c])[:most]
+    difference = table.difference[c, first]
+    return {
+        "cluster": np.full(first.size, subject.clusters[c]),
+        "view": np.full(first.size, view.name, dtype=object),
+        "feature": np.array([feature_name(view, int(j)) for j in first], dtype=object),
+        "effect": difference,
+        "direction": np.where(difference > 0, "higher", "lower").astype(object),
+        "mean": table.mean[c, first],
+        "other_mean": table.other_mean[c, first],
+        "p_value": table.p_value[c, first],
+        "q_value": q_values[c, first],
+        "share_observed": table.count[c, first] / size,
+        "other_share_observed": table.other_count[c, first] / max(int(sizes.sum()) - size, 1),
+    }
+
+
+def _order(row: np.ndarray) -> np.ndarray:
+    """Positions of the known differences, the largest first."""
+    known = np.flatnonzero(np.isfinite(row))
+    return known[np.argsort(-np.abs(row[known]), kind="stable")]
 
 
 def _largest(view: View, row: np.ndarray) -> tuple[Marker, ...]:
-    known = np.flatnonzero(np.isfinite(row))
-    first = known[np.argsort(-np.abs(row[known]), kind="stable")[:N_FEATURES]]
-    return tuple(Marker(feature_name(view, int(j)), float(row[j])) for j in first)
+    return tuple(Marker(feature_name(view, int(j)), float(row[j])) for j in _order(row)[:N_FEATURES])

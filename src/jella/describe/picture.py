@@ -9,7 +9,7 @@ import numpy as np
 
 from jella.describe.affinity import symmetric_affinity
 from jella.describe.colouring import Colouring
-from jella.describe.subject import Absent, Subject
+from jella.describe.subject import Absent, Fit
 from jella.graphs.spectral import leading_eigenvectors
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
@@ -44,16 +44,16 @@ class Picture:
     colourings: tuple[Colouring, ...]
 
 
-def draw_picture(subject: Subject, colourings: Iterable[Colouring]) -> Picture | Absent:
+def draw_picture(fit: Fit, colourings: Iterable[Colouring]) -> Picture | Absent:
     """The principal components of the model's coordinates of the samples, or of some of them if there are many."""
-    coordinates, source = _coordinates(subject)
+    coordinates, source = _coordinates(fit)
     if coordinates is None:
         return Absent(source)
     points, explained = principal_plane(coordinates)
-    kept = np.flatnonzero(subject.kept)
+    kept = np.flatnonzero(fit.kept)
     chosen = np.arange(kept.size)
     if kept.size > MOST_POINTS:
-        chosen = np.sort(np.random.default_rng(subject.seed).choice(kept.size, MOST_POINTS, replace=False))
+        chosen = np.sort(np.random.default_rng(fit.seed).choice(kept.size, MOST_POINTS, replace=False))
     rows = kept[chosen]
     shown = tuple(colouring.take(rows) for colouring in colourings)
     return Picture(rows, points[chosen], explained, source, kept.size, shown)
@@ -79,17 +79,17 @@ def principal_plane(coordinates: np.ndarray) -> tuple[np.ndarray, tuple[float, f
     return points, (float(shares[0]), float(shares[1]))
 
 
-def _coordinates(subject: Subject) -> tuple[np.ndarray | None, str]:
+def _coordinates(fit: Fit) -> tuple[np.ndarray | None, str]:
     """Coordinates of the kept samples and a description; or None and the reason."""
-    if subject.embedding is not None:
-        W = subject.embedding[subject.kept].astype(np.float64)
+    if fit.embedding is not None:
+        W = fit.embedding[fit.kept].astype(np.float64)
         if W.shape[1] == 1:
             return W, "the embedding, which has one component"
         return unit_rows(W), f"the embedding's rows ({W.shape[1]} components), each at unit length"
-    affinity = symmetric_affinity(subject)
+    affinity = symmetric_affinity(fit)
     if affinity is None:
-        return None, f"{subject.method} has neither an embedding nor a graph to draw."
-    k = max(subject.clusters.size, 3)
+        return None, f"{fit.method} has neither an embedding nor a graph to draw."
+    k = max(fit.clusters.size, 3)
     vectors = leading_eigenvectors(affinity, min(k, affinity.shape[0]))[1]
     return unit_rows(
         to_numpy(vectors)

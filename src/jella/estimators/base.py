@@ -24,6 +24,7 @@ from jella.estimators.parameters import check_parameters
 from jella.graphs.cluster_path import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.finite import is_finite, overflow_refused, too_large
+from jella.numerics.optional import need
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters
 from jella.readout.completion import complete_views
@@ -370,6 +371,27 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         """
         views = self.read(X, observed)
         return self._with_names(views.as_given(self._answers().present(views)), views.sample_names)
+
+    def loadings(self) -> dict[str, Any]:
+        """The bases as tables: per view, a pandas DataFrame of features by components.
+
+        The columns are those of the embedding. Values are in the scale that the model works in (see `scaling_`), where
+        a view is about ``embedding @ loadings.T``.
+
+        Examples
+        --------
+        >>> import jella
+        >>> views = {"a": [[1.0, 2.0], [2.0, 4.0]], "b": [[3.0], [6.0]]}
+        >>> tables = jella.MVLIV(n_components=1).fit(views).loadings()
+        >>> {name: table.shape for name, table in tables.items()}, list(tables["a"].columns)
+        ({'a': (2, 1), 'b': (1, 1)}, ['mvliv0'])
+        """
+        check_is_fitted(self, "readout_")
+        pd, columns, names = need("pandas", "pandas"), self.get_feature_names_out(), self.schema_.feature_names
+        return {
+            name: pd.DataFrame(to_numpy(U), index=features, columns=columns)
+            for name, features, U in zip(self.view_names_in_, names, self.readout_.bases, strict=True)
+        }
 
     def _answers(self) -> Readout:
         """The readout with the current `on_empty`, which the user may have changed after the fit."""

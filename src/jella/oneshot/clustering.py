@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from jella.describe.cluster_table import cluster_columns
+from jella.describe.markers import SAME_DATA, marker_columns
+from jella.describe.subject import Subject
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.evidence.confidence import UNCERTAIN, label_columns, uncertain
 from jella.evidence.gather import ClusterEvidence
@@ -85,6 +88,68 @@ class Clustering:
             for place, (name, values) in enumerate(label_columns(self.labels, self.probabilities).items(), 1):
                 frame.insert(place, name, values)
         return frame
+
+    def markers(self, n_features: int | None = None) -> Any:
+        """Features that distinguish each cluster from all other samples, as a pandas DataFrame.
+
+        The clusters were found in the same data, so p-values and q-values are too small: they rank features and prove
+        nothing. `attrs["caveat"]` says so too.
+
+        Parameters
+        ----------
+        n_features : int, optional
+            Features per cluster and view, the largest effect first; by default all with at least three observed values
+            in the cluster and outside.
+
+        Returns
+        -------
+        DataFrame
+            cluster, view, feature; effect (difference of the means in pooled standard deviations) and its direction,
+            mean and other_mean (in the cluster and outside, in your units); p_value (Welch's t-test) and q_value
+            (Benjamini-Hochberg over all clusters and features); share_observed and other_share_observed (samples of
+            the cluster, and others, that have a value).
+
+        Examples
+        --------
+        >>> import jella
+        >>> digits = jella.datasets.load_digits_views()
+        >>> some = {name: view[:200] for name, view in digits.data.items()}
+        >>> found = jella.cluster(some, 10, evidence=False)
+        >>> list(found.markers(1).loc[0, ["cluster", "view", "direction"]])
+        [0, 'pixels', 'higher']
+        """
+        frame = need("pandas", "pandas").DataFrame(marker_columns(self.as_subject(), n_features))
+        frame.attrs["caveat"] = SAME_DATA
+        return frame
+
+    def summary(self) -> Any:
+        """A pandas DataFrame with one row per cluster; -1 stands for samples that belong to none.
+
+        Its columns are: size and share of all samples; mean_probability of the labels, and n_uncertain, the number of
+        labels with a probability below 0.6; found_again, how often refits on parts of the samples agree with a label;
+        for each view, lacks_NAME, the share of samples without it, and missing_NAME, the share of missing entries; and
+        features, the three that differ most, with their effects as in `markers`.
+
+        Examples
+        --------
+        >>> import jella
+        >>> digits = jella.datasets.load_digits_views()
+        >>> some = {name: view[:200] for name, view in digits.data.items()}
+        >>> found = jella.cluster(jella.datasets.make_incomplete(some, 0.3, random_state=0), 10, evidence=False)
+        >>> table = found.summary()
+        >>> table.index.name, int(table["size"].sum()), bool(table["lacks_pixels"].between(0, 1).all())
+        ('cluster', 200, True)
+        """
+        columns = cluster_columns(self.as_subject(), self.probabilities, self.evidence)
+        return need("pandas", "pandas").DataFrame(columns).set_index("cluster")
+
+    def loadings(self) -> Any:
+        """The features of each component, as `SparseBDR.loadings`."""
+        return self.model.loadings()
+
+    def as_subject(self) -> Subject:
+        """The model with its data, as tables and plots describe it."""
+        return replace(Subject.of(self.model, self._views, self._observed), labels=np.asarray(self.labels))
 
     def uncertain(self) -> np.ndarray:
         """Positions of the samples whose label has a probability below 0.6, the least certain first."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from jella.describe.subject import Subject
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.impute.errors import ErrorEstimate
 from jella.impute.estimates import check_level
@@ -72,7 +73,13 @@ class Completion:
     probabilities: dict[str, Any]
     model: SparseBDR
     seconds: float
+    _views: Any
+    _observed: Any
     _n_entries: dict[str, int]
+
+    def as_subject(self) -> Subject:
+        """The model with its data, as tables and plots describe it."""
+        return Subject.of(self.model, self._views, self._observed)
 
     def __repr__(self) -> str:
         model, n = self.model, int(self.model.embedding_.shape[0])
@@ -192,6 +199,8 @@ def complete(
         probabilities=done.probabilities,
         model=model,
         seconds=perf_counter() - begin,
+        _views=views,
+        _observed=observed,
         _n_entries=entries,
     )
 
