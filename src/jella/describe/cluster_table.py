@@ -48,7 +48,5 @@ def _features(subject: Subject, clusters: np.ndarray) -> np.ndarray:
         for cluster, views in zip(found.clusters, found.found, strict=True):
             every = [(name, one) for name, markers in zip(found.views, views, strict=True) for one in markers]
             first = sorted(every, key=lambda pair: -abs(pair[1].difference))[:N_FEATURES]
-            words[cluster] = ", ".join(
-                f"{one.feature} of {name} {signed(one.difference, '.1f')}" for name, one in first
-            )
+            words[cluster] = ", ".join(f"{m.feature} of {name} {signed(m.difference, '.1f')}" for name, m in first)
     return np.array([words[cluster] for cluster in clusters.tolist()], dtype=object)

@@ -115,8 +115,8 @@ class Clustering:
         >>> digits = jella.datasets.load_digits_views()
         >>> some = {name: view[:200] for name, view in digits.data.items()}
         >>> found = jella.cluster(some, 10, evidence=False)
-        >>> list(found.markers(1).loc[0, ["cluster", "view", "direction"]])
-        [0, 'pixels', 'higher']
+        >>> found.markers(1).shape, found.markers(1).loc[0, ["view", "direction"]].tolist()
+        ((30, 11), ['pixels', 'higher'])
         """
         frame = need("pandas", "pandas").DataFrame(marker_columns(self.as_subject(), n_features))
         frame.attrs["caveat"] = SAME_DATA
