@@ -33,6 +33,7 @@ ORDER = (
     "model_selection",
     "oneshot",
     "report",
+    "plot",
     "experiments",
     "cli",
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jella._version import __version__
 
 if TYPE_CHECKING:
-    from jella import datasets, experiments, io, metrics, model_selection, report, terms
+    from jella import datasets, experiments, io, metrics, model_selection, plot, report, terms
     from jella.estimators.completion import RPCA, RRMC
     from jella.estimators.consensus import MIC, RAMC
     from jella.estimators.loading import load
@@ -62,6 +62,7 @@ _HOME = {
     "io": "jella",
     "metrics": "jella",
     "model_selection": "jella",
+    "plot": "jella",
     "report": "jella",
     "terms": "jella",
 }
@@ -97,6 +98,7 @@ __all__ = [
     "load",
     "metrics",
     "model_selection",
+    "plot",
     "report",
     "set_limits",
     "terms",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.describe.subject import Subject
+from jella.describe.subject import Fit, Subject
 from jella.views.containers import is_frame
 
 #: categories with a colour of their own; rarer ones share one
@@ -73,15 +73,15 @@ def metadata_columns(metadata: Any, subject: Subject) -> dict[str, np.ndarray]:
     return {str(name): one_per_sample(column, str(name), subject) for name, column in metadata.items()}
 
 
-def one_per_sample(column: Any, name: str, subject: Subject) -> np.ndarray:
+def one_per_sample(column: Any, name: str, fit: Fit) -> np.ndarray:
     """A column as an array (n,), aligned by its index if it and the views have one."""
     if hasattr(column, "index") and hasattr(column, "to_frame"):
-        values = np.asarray(_aligned(column.to_frame(), subject).iloc[:, 0], dtype=object)
+        values = np.asarray(_aligned(column.to_frame(), fit).iloc[:, 0], dtype=object)
     else:
         values = np.asarray(column, dtype=object)
-    if values.shape != (subject.views.n_samples,):
+    if values.shape != (len(fit.names),):
         raise ValueError(
-            f"expected one value of {name!r} for each of the {subject.views.n_samples} samples, got shape "
+            f"expected one value of {name!r} for each of the {len(fit.names)} samples, got shape "
             f"{values.shape}; leave unknown ones as NaN or None"
         )
     return values
@@ -122,12 +122,12 @@ def _combinations(presence: np.ndarray, names: tuple[str, ...]) -> list[str]:
     return [words(row) for row in presence]
 
 
-def _aligned(frame: Any, subject: Subject) -> Any:
-    names = subject.views.sample_names
+def _aligned(frame: Any, fit: Fit) -> Any:
+    names = fit.sample_names
     if names is None:
-        if len(frame) != subject.views.n_samples:
+        if len(frame) != len(fit.names):
             raise ValueError(
-                f"expected metadata with {subject.views.n_samples} rows, one per sample, got {len(frame)}; pass the "
+                f"expected metadata with {len(fit.names)} rows, one per sample, got {len(frame)}; pass the "
                 "samples in their order"
             )
         return frame

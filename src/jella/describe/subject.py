@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from jella.estimators.base import BaseMultiView
 from jella.numerics.arrays import to_numpy
-from jella.views import View, Views
+from jella.views import View, Views, is_chunked
 from jella.views.fingerprints import fingerprints
 
 
@@ -70,6 +70,11 @@ class Fit:
         )
 
     @property
+    def sample_names(self) -> Any:
+        """A pandas Index, or None if samples have no names."""
+        return self.model.sample_names_in_
+
+    @property
     def method(self) -> str:
         """Name of the method."""
         return type(self.model).__name__
@@ -104,6 +109,8 @@ class Subject(Fit):
     def of(cls, model: Any, X: Any, observed: Any = None, seed: int | None = None) -> Subject:
         """Read X as the model did, and check that it is the data of the fit."""
         fit = Fit.of_model(model, seed)
+        if is_chunked(X):
+            raise ValueError("expected samples in memory, got a Dask collection; compute some of them")
         views = _on_host(model.read(X, observed))
         _check_same_samples(fit, views)
         parts = {one.name: getattr(fit, one.name) for one in fields(fit)}
@@ -111,6 +118,11 @@ class Subject(Fit):
         parts["names"] = tuple(str(name) for name in names)
         parts["kept"] = np.asarray(views.presence().any(axis=1))
         return cls(**parts, X=X, observed=observed, views=views)
+
+    @property
+    def sample_names(self) -> Any:
+        """A pandas Index, or None if samples have no names."""
+        return self.views.sample_names
 
     def used(self) -> Views:
         """The views of the samples that were kept."""

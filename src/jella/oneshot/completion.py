@@ -75,6 +75,7 @@ class Completion:
     seconds: float
     _views: Any
     _observed: Any
+    _turned: bool
     _n_entries: dict[str, int]
 
     def as_subject(self) -> Subject:
@@ -201,6 +202,7 @@ def complete(
         seconds=perf_counter() - begin,
         _views=views,
         _observed=observed,
+        _turned=turned,
         _n_entries=entries,
     )
 

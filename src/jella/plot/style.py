@@ -1,0 +1,90 @@
+"""What the plots share: axes, colours, markers and labels that can be read in black and white too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jella.describe.palette import NOTHING, palette
+from jella.numerics.optional import need
+from jella.numerics.words import shortened
+
+#: colours of lines, and of bars below and above zero
+INK, SOFT, LOW, HIGH = "#222222", "#888888", "#D55E00", "#0072B2"
+#: scale of numbers: rises evenly in lightness
+SCALE = "cividis"
+#: as many as have no common divisor with the eight basic colours: 88 pairs
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
+#: longer names are shortened
+NAME_WIDTH = 24
+#: hatch of what is missing
+HATCH = "////"
+
+
+def axes(ax: Any, width: float, height: float) -> Any:
+    """The given Axes, or those of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    return need("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def short(name: str) -> str:
+    """A name that fits beside an axis, without signs that matplotlib would read as mathematics."""
+    return shortened(name, NAME_WIDTH).replace("$", r"\$")
+
+
+def titled(ax: Any, title: str) -> Any:
+    """The Axes with a title on its left, and without lines at its top and right."""
+    ax.set_title(title, loc="left", fontsize="medium")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def look(i: int, n: int) -> dict[str, Any]:
+    """Colour and marker of group i of n; those of -1 are for no group."""
+    if i < 0:
+        return {"color": NOTHING, "marker": "."}
+    return {"color": palette(n)[i], "marker": MARKERS[i % len(MARKERS)]}
+
+
+def hatched(ax: Any) -> None:
+    """Hatch the background of a map: it shows where the values are missing."""
+    ax.set_facecolor("white")
+    ax.patch.set(hatch=HATCH, edgecolor="#BBBBBB", linewidth=0)
+
+
+def halo(width: float = 2.5) -> list[Any]:
+    """A white outline for text on a picture."""
+    return [need("matplotlib.patheffects", "plot").withStroke(linewidth=width, foreground="white")]
+
+
+def scale_bar(ax: Any, drawn: Any, label: str, **settings: Any) -> Any:
+    """A colour scale beside the Axes."""
+    bar = ax.figure.colorbar(drawn, ax=ax, label=label, pad=0.02, fraction=0.05, aspect=25, **settings)
+    bar.outline.set_visible(False)
+    return bar
+
+
+def group_ticks(ax: Any, groups: np.ndarray, sizes: np.ndarray, *, sides: str = "x", line: str = INK) -> None:
+    """Lines between groups of neighbouring samples, and their numbers as ticks; narrow groups take turns in two rows.
+
+    Parameters
+    ----------
+    groups, sizes : arrays (g,)
+        Names of the groups in their order, and their numbers of samples.
+    sides : {'x', 'xy'}
+        Axes that samples run along; on y, narrow groups have no tick.
+    """
+    ends = np.cumsum(sizes)
+    middles, whole = ends - sizes / 2 - 0.5, ends[-1]
+    crowded = bool(np.any(sizes < whole / 30))
+    for end in ends[:-1]:
+        ax.axvline(end - 0.5, color=line, linewidth=0.8)
+    words = [f"\n{name}" if crowded and i % 2 else str(name) for i, name in enumerate(groups)]
+    ax.set_xticks(middles, words, fontsize="x-small" if crowded else "small")
+    ax.tick_params(axis="both", length=0)
+    if "y" in sides:
+        for end in ends[:-1]:
+            ax.axhline(end - 0.5, color=line, linewidth=0.8)
+        ax.set_yticks(middles, [str(name) for name in groups], fontsize="x-small" if crowded else "small")
