@@ -9,7 +9,7 @@ import numpy as np
 
 from jella.describe.affinity import find_affinity
 from jella.plot.given import fit_of, found
-from jella.plot.style import INK, axes, group_ticks, scale_bar, titled
+from jella.plot.style import HIGH, INK, axes, group_ticks, scale_bar, titled
 
 
 def affinity(of: Any, *, ax: Any = None) -> Any:
@@ -45,10 +45,16 @@ def affinity(of: Any, *, ax: Any = None) -> Any:
     drawn = ax.imshow(shown.values / top, cmap="Greys", vmin=0, vmax=1, interpolation="none")
     if fit.clusters.size:
         sizes = np.diff(shown.ends, prepend=0)
-        group_ticks(ax, fit.clusters[sizes > 0], sizes[sizes > 0], sides="xy", line="#0072B2")
+        group_ticks(ax, fit.clusters[sizes > 0], sizes[sizes > 0], sides="xy")
+        for end, size in zip(shown.ends, sizes, strict=True):
+            ax.plot(*_square(end - size - 0.5, end - 0.5), color=HIGH, linewidth=1)
     name = "cluster" if fit.clusters.size else "samples"
     ax.set(xlabel=name, ylabel=name, xlim=(-0.5, m - 0.5), ylim=(m - 0.5, -0.5))
     scale_bar(ax, drawn, "affinity, relative to its 99 % quantile", extend="max")
     inside = "" if shown.inside is None else f"; {shown.inside:.0%} lies within clusters"
     titled(ax, f"affinity of samples{inside}").spines[:].set(visible=True, color=INK)
     return ax
+
+
+def _square(start: float, end: float) -> tuple[list[float], list[float]]:
+    return [start, end, end, start, start], [start, start, end, end, start]

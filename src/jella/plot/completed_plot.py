@@ -17,8 +17,10 @@ from jella.plot.style import INK, SOFT, axes, look, short, titled
 from jella.report.predictions import true_range
 from jella.views import Views
 
-#: points drawn per view, and how many of them have their interval drawn
-MOST_POINTS, MOST_INTERVALS = 600, 80
+#: points drawn, of all views, and how many of them have their interval drawn
+MOST_POINTS, MOST_INTERVALS = 900, 90
+#: share of the values, on each side, that the axes may leave out
+LEFT_OUT = 0.002
 #: level of the intervals that a model is asked for
 LEVEL = 0.9
 
@@ -82,12 +84,14 @@ def completed(
         raise ValueError("expected some values that the fit did not have, got none; pass truth with such values")
     ax = axes(ax, 5.4, 5.0)
     for k, one in enumerate(pairs):
-        _draw(ax, _some(one, subject.seed), look(k, len(pairs)), band=truth is None)
-    ends = np.array([ax.dataLim.intervalx, ax.dataLim.intervaly])
-    line = [ends.min(), ends.max()]
-    ax.plot(line, line, color=INK, linewidth=1, linestyle="--", zorder=3)
-    ax.annotate("equal", (line[1], line[1]), ha="right", va="bottom", fontsize="small")
-    ax.set(xlabel="true value", ylabel="completed value")
+        _draw(ax, _some(one, MOST_POINTS // len(pairs), subject.seed), look(k, len(pairs)), band=truth is None)
+    every_value = np.concatenate([values for one in pairs for values in (one.true, one.completed)])
+    low, high = np.quantile(every_value, [LEFT_OUT, 1.0 - LEFT_OUT])
+    room = 0.05 * (high - low) or 1.0
+    ax.plot([low, high], [low, high], color=INK, linewidth=1, linestyle="--", zorder=3)
+    ax.annotate("equal", (high, high), xytext=(-4, 0), textcoords="offset points", ha="right", fontsize="small")
+    limits = (low - room, high + room)
+    ax.set(xlabel="true value", ylabel="completed value", xlim=limits, ylim=limits, aspect="equal")
     if len(pairs) > 1:
         ax.legend(loc="upper left", fontsize="small", frameon=False)
     what = short(pairs[0].name) + ": " if len(pairs) == 1 else ""
@@ -144,16 +148,16 @@ def _of_view(views: Views, truth: Views, layers: list[Views | None], v: int) -> 
     return Pairs(view.name, true, answer, lower, upper)
 
 
-def _some(pairs: Pairs, seed: int) -> Pairs:
-    if pairs.true.size <= MOST_POINTS:
+def _some(pairs: Pairs, most: int, seed: int) -> Pairs:
+    if pairs.true.size <= most:
         return pairs
-    return pairs.take(np.random.default_rng(seed).choice(pairs.true.size, MOST_POINTS, replace=False))
+    return pairs.take(np.random.default_rng(seed).choice(pairs.true.size, most, replace=False))
 
 
 def _draw(ax: Any, pairs: Pairs, own: dict[str, Any], *, band: bool) -> None:
     ax.scatter(pairs.true, pairs.completed, s=12, alpha=0.55, linewidths=0, label=short(pairs.name), **own)
     if pairs.lower is not None and pairs.upper is not None:
-        few = pairs.take(np.arange(min(pairs.true.size, MOST_INTERVALS)))
+        few = pairs.take(np.arange(0, pairs.true.size, MOST_POINTS // MOST_INTERVALS))
         assert few.lower is not None
         assert few.upper is not None
         ax.vlines(few.true, few.lower, few.upper, color=own["color"], linewidth=0.8, alpha=0.6)

@@ -12,13 +12,15 @@ from jella.describe.subject import Fit, Subject
 from jella.evidence.confidence import label_columns
 from jella.numerics.words import counted
 from jella.plot.given import fit_of, found, subject_of
-from jella.plot.labels import label_points
-from jella.plot.style import NOTHING, SCALE, axes, look, scale_bar, short, titled
+from jella.plot.labels import label_groups
+from jella.plot.style import NOTHING, axes, look, on_white, scale_bar, short, titled
 
 #: samples drawn; if there are more, a random selection; other maps than PCA take longer
 MOST_POINTS, MOST_MAPPED = 20_000, 5000
 #: the names of more groups than this are written into the picture instead of a legend
 MOST_IN_LEGEND = 12
+#: groups of given values; rarer ones are drawn as one
+MOST_GROUPS = 60
 
 
 def embedding(
@@ -92,14 +94,14 @@ def _colouring(fit: Fit, color: Any, label: str | None) -> Colouring | None:
     """The values of the samples; None for clusters of a model without labels."""
     if not isinstance(color, str):
         name = label or str(getattr(color, "name", None) or "given values")
-        return of_column(name, one_per_sample(color, name, fit))
+        return of_column(name, one_per_sample(color, name, fit), levels_at_most=MOST_GROUPS)
     if color == "cluster":
         return None if fit.labels is None else of_column(label or "cluster", fit.labels, levels_at_most=None)
     if color == "probability":
         if fit.labels is None or not hasattr(fit.model, "label_probabilities_"):
             raise ValueError(f"expected a model with probabilities of labels, got {fit.method}; use SparseBDR")
         return Colouring(
-            label or "probability of the cluster",
+            label or "probability",
             label_columns(fit.labels, fit.model.label_probabilities_)["probability"],
         )
     if color == "availability":
@@ -114,14 +116,15 @@ def _colouring(fit: Fit, color: Any, label: str | None) -> Colouring | None:
 
 def _size(picture: Picture) -> float:
     """Area of a point, smaller for more of them."""
-    return float(np.clip(6000 / len(picture.points), 3, 40))
+    return float(np.clip(24_000 / len(picture.points), 5, 40))
 
 
 def _draw_numbers(ax: Any, picture: Picture) -> None:
     colouring, points = picture.colourings[0], picture.points
     known = np.isfinite(colouring.values)
     ax.scatter(*points[~known].T, s=_size(picture), color=NOTHING, marker="x", linewidths=0.8, label=MISSING)
-    drawn = ax.scatter(*points[known].T, s=_size(picture), c=colouring.values[known], cmap=SCALE, linewidths=0)
+    last = np.flatnonzero(known)[np.argsort(-colouring.values[known], kind="stable")]  # the lowest, dark, on top
+    drawn = ax.scatter(*points[last].T, s=_size(picture), c=colouring.values[last], cmap=on_white(), linewidths=0)
     scale_bar(ax, drawn, short(colouring.name))
     if not known.all():
         ax.legend(loc="best", fontsize="small")
@@ -132,24 +135,21 @@ def _draw_groups(ax: Any, picture: Picture) -> None:
     assert colouring.levels is not None
     groups = [level for level in colouring.levels if level not in ("-1", MISSING)]
     in_legend = colouring.name != "cluster" and len(groups) <= MOST_IN_LEGEND
-    middles, words = [], []
+    members, words, colours = [], [], []
     for code, level in enumerate(colouring.levels):
         rows = colouring.values == code
         if not rows.any():
             continue
         name = "no cluster" if level == "-1" else level
         own = look(groups.index(level) if level in groups else -1, len(groups))
-        ax.scatter(*points[rows].T, s=_size(picture), linewidths=0, alpha=0.85, label=short(name), **own)
+        ax.scatter(*points[rows].T, s=_size(picture), linewidths=0.3, alpha=0.85, label=short(name), **own)
         if level in groups:
-            middles.append(_middle(points[rows]))
+            members.append(points[rows])
             words.append(short(level))
+            colours.append(own["color"])
     if in_legend:
-        ax.legend(title=short(colouring.name), loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+        legend = ax.legend(title=short(colouring.name), loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+        for handle in legend.legend_handles:
+            handle.set_sizes([36.0])
     else:
-        label_points(ax, np.array(middles), words)
-
-
-def _middle(points: np.ndarray) -> np.ndarray:
-    """The point nearest to the medians of the coordinates."""
-    centre = np.median(points, axis=0)
-    return points[np.argmin(((points - centre) ** 2).sum(axis=1))]
+        label_groups(ax, members, words, colours)

@@ -8,7 +8,7 @@ import numpy as np
 
 from jella.describe.heat import find_heat
 from jella.plot.given import subject_of
-from jella.plot.style import INK, SCALE, axes, group_ticks, halo, hatched, scale_bar, short, titled
+from jella.plot.style import SCALE, axes, group_ticks, hatched, scale_bar, short, titled
 
 #: values further from the mean have the same colour
 MOST_DEVIATIONS = 2.5
@@ -62,29 +62,31 @@ def heatmap(of: Any, X: Any = None, *, n_features: int = 10, observed: Any = Non
     )
     ax.set(xlim=(-0.5, width - 0.5), ylim=(n_rows - 0.5, -0.5), xlabel="cluster")
     clusters = np.unique(table.clusters)
-    group_ticks(ax, clusters, np.array([table.sizes[table.clusters == c].sum() for c in clusters]), line="white")
+    sizes = np.array([table.sizes[table.clusters == c].sum() for c in clusters])
+    group_ticks(ax, clusters, sizes)
+    for end in np.cumsum(sizes)[:-1]:
+        ax.axvline(end - 0.5, color="white", linewidth=0.8)
     names = [short(name) for name in table.features] if n_rows <= MOST_NAMES else []
     ax.set_yticks(range(len(names)), names, fontsize="x-small")
     _mark_views(ax, table.views)
     scale_bar(ax, drawn, "standard deviations from the mean", extend="both")
-    titled(ax, "features that distinguish the clusters; hatched: missing").spines[:].set_visible(False)
+    gaps = "; hatched: missing" if np.isnan(table.values).any() else ""
+    titled(ax, f"features that distinguish the clusters{gaps}").spines[:].set_visible(False)
     return ax
 
 
 def _mark_views(ax: Any, views: tuple[str, ...]) -> None:
-    """White lines between the views, and their names inside the picture at its right."""
+    """White lines between the views, and their names at the right."""
     names = np.array(views, dtype=object)
     for name in dict.fromkeys(views):
         rows = np.flatnonzero(names == name)
         ax.axhline(rows[-1] + 0.5, color="white", linewidth=4)
         ax.annotate(
             short(name),
-            (0.995, rows[0] - 0.4),
+            (1.01, rows.mean()),
             xycoords=("axes fraction", "data"),
-            ha="right",
-            va="top",
+            va="center",
+            rotation=90,
             fontsize="small",
             fontweight="bold",
-            color=INK,
-            path_effects=halo(3),
         )

@@ -7,24 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from jella.plot.style import INK, halo
+from jella.plot.style import INK
 
 #: rounds in which overlapping labels are pushed apart
 ROUNDS = 200
 
 
-def label_points(ax: Any, points: np.ndarray, words: Sequence[str], **text: Any) -> list[Any]:
-    """Write a word at each point (m, 2); a thin line leads to a word that had to be moved."""
+def label_groups(ax: Any, groups: Sequence[np.ndarray], words: Sequence[str], colours: Sequence[str]) -> list[Any]:
+    """Write a word in a frame of its colour at the middle of each group of points (m, 2).
+
+    A group that its word would hide has it above. A thin line leads to a word that had to be moved for others.
+    """
     if not len(words):
         return []
     ax.autoscale_view()
     to_pixels, per_point = ax.transData, ax.figure.dpi / 72
-    size = 9.0 if len(words) <= 20 else 8.0
-    boxes = np.array([[0.62 * size * len(word) + 3, size + 3] for word in words]) * per_point
-    at = to_pixels.transform(points)
+    size = 10.0 if len(words) <= 20 else 8.0
+    boxes = np.array([[0.65 * size * len(word) + 6, size + 7] for word in words]) * per_point
+    at = np.array([to_pixels.transform(_middle(points)) for points in groups])
+    for i, points in enumerate(groups):
+        hidden = (np.abs(to_pixels.transform(points) - at[i]) < boxes[i] / 2).all(axis=1)
+        at[i, 1] += boxes[i, 1] * (hidden.mean() > 0.5)
     moved = apart(at, boxes)
     drawn = []
-    for word, place, old in zip(words, moved, at, strict=True):
+    for word, place, old, colour in zip(words, moved, at, colours, strict=True):
         is_far = bool(np.hypot(*(place - old)) > 6 * per_point)
         arrow = {"arrowprops": {"arrowstyle": "-", "color": INK, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0}}
         shown = ax.annotate(
@@ -35,12 +41,19 @@ def label_points(ax: Any, points: np.ndarray, words: Sequence[str], **text: Any)
             ha="center",
             va="center",
             color=INK,
-            path_effects=halo(),
-            **({"fontsize": size, "fontweight": "bold"} | text),
+            fontsize=size,
+            fontweight="bold",
+            bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": colour, "alpha": 0.85},
             **(arrow if is_far else {}),
         )
         drawn.append(shown)
     return drawn
+
+
+def _middle(points: np.ndarray) -> np.ndarray:
+    """The point nearest to the medians of the coordinates."""
+    centre = np.median(points, axis=0)
+    return points[np.argmin(((points - centre) ** 2).sum(axis=1))]
 
 
 def apart(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:

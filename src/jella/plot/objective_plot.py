@@ -64,4 +64,4 @@ def objective(of: Any, *, ax: Any = None) -> Any:
     ax.set(xlabel="sweep", ylabel="value")
     ax.xaxis.get_major_locator().set_params(integer=True)
     label_ends(ax, ends)
-    return titled(ax, course.words.rstrip("."))
+    return titled(ax, course.words.partition(". ")[0].rstrip("."))

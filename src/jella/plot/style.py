@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from jella.numerics.words import shortened
 INK, SOFT, LOW, HIGH = "#222222", "#888888", "#D55E00", "#0072B2"
 #: scale of numbers: rises evenly in lightness
 SCALE = "cividis"
+#: signs in a line of a title
+TITLE_WIDTH = 66
 #: as many as have no common divisor with the eight basic colours: 88 pairs
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 #: longer names are shortened
@@ -36,7 +39,8 @@ def short(name: str) -> str:
 
 def titled(ax: Any, title: str) -> Any:
     """The Axes with a title on its left, and without lines at its top and right."""
-    ax.set_title(title, loc="left", fontsize="medium")
+    lines = "\n".join(fill(line, TITLE_WIDTH) for line in title.splitlines())
+    ax.set_title(lines, loc="left", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -48,15 +52,16 @@ def look(i: int, n: int) -> dict[str, Any]:
     return {"color": palette(n)[i], "marker": MARKERS[i % len(MARKERS)]}
 
 
+def on_white() -> Any:
+    """The scale of numbers for points on white, without its lightest part."""
+    colours = need("matplotlib", "plot").colormaps[SCALE](np.linspace(0.0, 0.85, 256))
+    return need("matplotlib.colors", "plot").ListedColormap(colours)
+
+
 def hatched(ax: Any) -> None:
     """Hatch the background of a map: it shows where the values are missing."""
     ax.set_facecolor("white")
     ax.patch.set(hatch=HATCH, edgecolor="#BBBBBB", linewidth=0)
-
-
-def halo(width: float = 2.5) -> list[Any]:
-    """A white outline for text on a picture."""
-    return [need("matplotlib.patheffects", "plot").withStroke(linewidth=width, foreground="white")]
 
 
 def scale_bar(ax: Any, drawn: Any, label: str, **settings: Any) -> Any:
@@ -66,25 +71,22 @@ def scale_bar(ax: Any, drawn: Any, label: str, **settings: Any) -> Any:
     return bar
 
 
-def group_ticks(ax: Any, groups: np.ndarray, sizes: np.ndarray, *, sides: str = "x", line: str = INK) -> None:
-    """Lines between groups of neighbouring samples, and their numbers as ticks; narrow groups take turns in two rows.
+def group_ticks(ax: Any, groups: np.ndarray, sizes: np.ndarray, *, sides: str = "x") -> None:
+    """Numbers of groups of neighbouring samples as ticks; narrow groups take turns in two rows.
 
     Parameters
     ----------
     groups, sizes : arrays (g,)
         Names of the groups in their order, and their numbers of samples.
     sides : {'x', 'xy'}
-        Axes that samples run along; on y, narrow groups have no tick.
+        Axes that samples run along.
     """
     ends = np.cumsum(sizes)
     middles, whole = ends - sizes / 2 - 0.5, ends[-1]
     crowded = bool(np.any(sizes < whole / 30))
-    for end in ends[:-1]:
-        ax.axvline(end - 0.5, color=line, linewidth=0.8)
-    words = [f"\n{name}" if crowded and i % 2 else str(name) for i, name in enumerate(groups)]
-    ax.set_xticks(middles, words, fontsize="x-small" if crowded else "small")
+    size = "x-small" if crowded else "small"
+    for side, apart in (("x", "\n{}"), ("y", "{}\u2003\u2002")):
+        if side in sides:
+            words = [apart.format(name) if crowded and i % 2 else str(name) for i, name in enumerate(groups)]
+            (ax.set_xticks if side == "x" else ax.set_yticks)(middles, words, fontsize=size)
     ax.tick_params(axis="both", length=0)
-    if "y" in sides:
-        for end in ends[:-1]:
-            ax.axhline(end - 0.5, color=line, linewidth=0.8)
-        ax.set_yticks(middles, [str(name) for name in groups], fontsize="x-small" if crowded else "small")

@@ -54,6 +54,8 @@ def variance_explained(of: Any, X: Any = None, *, observed: Any = None, ax: Any 
     ax.set_yticks(range(n_views), [short(name) for name in subject.views.names])
     ax.set_xlabel("component (column of the embedding, from 0)")
     ax.tick_params(length=0)
+    for v in range(1, n_views):
+        ax.axhline(v - 0.5, color="white", linewidth=2)
     for v in range(n_views):
         words = f"all: {percent(float(shares.total[v]))}" if shares.total[v] > 0 else "all: 0%"
         ax.annotate(words, (1.01, v), xycoords=("axes fraction", "data"), va="center", fontsize="small")
@@ -70,6 +72,6 @@ def variance_explained(of: Any, X: Any = None, *, observed: Any = None, ax: Any 
             )
     if n_shown > MOST_NUMBERED:
         scale_bar(ax, drawn, "share explained", format="{x:.0%}")
-    cut = "" if n_shown == shares.n_components else f", the {n_shown} strongest of {shares.n_components} components"
-    titled(ax, f"share of variance explained, in percent{cut}").spines[:].set_visible(False)
+    cut = "" if n_shown == shares.n_components else f" ({n_shown} strongest of {shares.n_components} components)"
+    titled(ax, f"% of variance explained{cut}").spines[:].set_visible(False)
     return ax
