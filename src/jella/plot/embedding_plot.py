@@ -152,4 +152,5 @@ def _draw_groups(ax: Any, picture: Picture) -> None:
         for handle in legend.legend_handles:
             handle.set_sizes([36.0])
     else:
+        ax.margins(y=0.08)
         label_groups(ax, members, words, colours)

@@ -24,18 +24,19 @@ def label_groups(ax: Any, groups: Sequence[np.ndarray], words: Sequence[str], co
     to_pixels, per_point = ax.transData, ax.figure.dpi / 72
     size = 10.0 if len(words) <= 20 else 8.0
     boxes = np.array([[0.65 * size * len(word) + 6, size + 7] for word in words]) * per_point
-    at = np.array([to_pixels.transform(_middle(points)) for points in groups])
+    middles = np.array([_middle(points) for points in groups])
+    at = to_pixels.transform(middles)
     for i, points in enumerate(groups):
         hidden = (np.abs(to_pixels.transform(points) - at[i]) < boxes[i] / 2).all(axis=1)
         at[i, 1] += boxes[i, 1] * (hidden.mean() > 0.5)
     moved = apart(at, boxes)
     drawn = []
-    for word, place, old, colour in zip(words, moved, at, colours, strict=True):
-        is_far = bool(np.hypot(*(place - old)) > 6 * per_point)
+    for word, middle, place, wished, colour in zip(words, middles, moved, at, colours, strict=True):
+        is_far = bool(np.hypot(*(place - wished)) > 6 * per_point)
         arrow = {"arrowprops": {"arrowstyle": "-", "color": INK, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0}}
         shown = ax.annotate(
             word,
-            xy=to_pixels.inverted().transform(old),
+            xy=middle,
             xytext=to_pixels.inverted().transform(place),
             textcoords="data",
             ha="center",
@@ -43,6 +44,7 @@ def label_groups(ax: Any, groups: Sequence[np.ndarray], words: Sequence[str], co
             color=INK,
             fontsize=size,
             fontweight="bold",
+            annotation_clip=False,
             bbox={"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": colour, "alpha": 0.85},
             **(arrow if is_far else {}),
         )
