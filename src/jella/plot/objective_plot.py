@@ -33,9 +33,8 @@ def objective(of: Any, *, ax: Any = None) -> Any:
     >>> import jella
     >>> digits = jella.datasets.load_digits_views()
     >>> model = jella.MVLIV(10, random_state=0, max_iter=30, tol=0).fit(digits.data)
-    >>> ax = jella.plot.objective(model)
-    >>> ax.lines[0].get_xdata().size
-    30
+    >>> [line.get_label() for line in jella.plot.objective(model).lines]
+    ['objective', 'loss']
     """
     course = found(find_convergence(fit_of(of)))
     lines = {} if course.objective is None else {"objective": course.objective}
