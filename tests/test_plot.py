@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -19,6 +20,7 @@ from jella.plot.labels import apart
 
 DIGITS = jella.datasets.load_digits_views()
 N = 120
+GALLERY = Path(__file__).parent.parent / "examples" / "gallery"
 
 
 def full():
@@ -335,3 +337,14 @@ def test_matplotlib_is_imported_when_something_is_drawn_only(monkeypatch):
         ImportError, match="expected the package 'matplotlib', got no such package; run pip install 'jella\\[plot\\]'"
     ):
         jella.plot.missingness(full())
+
+
+def test_every_plot_has_an_example_in_the_gallery():
+    pages = {path.name: path.read_text() for path in sorted(GALLERY.glob("plot_*.py"))}
+    for name in jella.plot.__all__:
+        assert any(f"jella.plot.{name}(" in page for page in pages.values()), name
+    for name, page in pages.items():
+        title, line = page.split('"""')[1].strip().splitlines()[:2]
+        assert set(line) == {"="}, name
+        assert len(line) >= len(title), name
+        compile(page, name, "exec")

@@ -107,4 +107,5 @@ def label_ends(ax: Any, lines: Sequence[tuple[str, float, float, str]]) -> None:
             fontsize="small",
             color=colour,
             annotation_clip=False,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
         )
