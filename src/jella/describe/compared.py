@@ -13,7 +13,7 @@ from jella.views import View
 #: observed values that each side of a comparison needs
 FEWEST_VALUES = 3
 #: the pooled standard deviation counts as at least this share of the feature's own: differences stay finite
-LEAST_DEVIATION = 0.01
+LEAST_DEVIATION = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def compare(view: View, labels: np.ndarray, clusters: np.ndarray) -> Compared:
     ([-10.0, 10.0], [1.0, 11.0])
     """
     member = sparse.csr_array((labels == clusters[:, None]).astype(np.float64))  # (k, n)
-    level, *inside = _sums(view, member)
+    level, raw, *inside = _sums(view, member)
     outside = [part.sum(axis=0) - part for part in inside]
     (count, mean, squares), (others, other_mean, other_squares) = _moments(*inside), _moments(*outside)
     own = _moments(*(part.sum(axis=0) for part in inside))[2] / np.maximum(inside[0].sum(axis=0) - 1, 1)
@@ -61,8 +61,8 @@ def compare(view: View, labels: np.ndarray, clusters: np.ndarray) -> Compared:
     difference = mean - other_mean
     return Compared(
         difference=np.where(usable, difference / pooled, np.nan),
-        mean=np.where(count > 0, mean + level, np.nan),
-        other_mean=np.where(others > 0, other_mean + level, np.nan),
+        mean=np.where(count > 0, raw / np.maximum(count, 1), np.nan),
+        other_mean=np.where(others > 0, (raw.sum(axis=0) - raw) / np.maximum(others, 1), np.nan),
         count=count.astype(np.intp),
         other_count=others.astype(np.intp),
         p_value=np.where(usable, _welch(difference, (squares, count), (other_squares, others)), np.nan),
@@ -86,15 +86,19 @@ def _welch(
     return np.asarray(2.0 * student.sf(np.abs(difference) / np.sqrt(error), np.maximum(freedom, 1.0)))
 
 
-def _sums(view: View, member: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A level of each feature, (d,) or 0; then number, sum and sum of squares of its values above it, (k, d) each."""
+def _sums(view: View, member: sparse.csr_array) -> tuple[np.ndarray, ...]:
+    """A level of each feature, (d,) or 0, and sums of its values; then number, sum and sum of squares above the level.
+
+    All but the level are by cluster, (k, d).
+    """
     shape = (member.shape[0], view.n_features)
     mask = np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1])).astype(np.float64)
     count = np.broadcast_to(member @ mask, shape)
     X = view.X.astype(np.float64)
     if view.is_sparse:
-        return np.zeros(1), count, (member @ X).toarray(), (member @ X.multiply(X)).toarray()
-    # above the mean, to avoid cancellation in the squares
-    level = (member @ X).sum(axis=0) / np.maximum(count.sum(axis=0), 1)
-    X = np.where(view.mask, X - level, 0.0)
-    return level, count, member @ X, member @ X**2
+        raw = (member @ X).toarray()
+        return np.zeros(1), raw, count, raw, (member @ X.multiply(X)).toarray()
+    raw = member @ X
+    level = raw.sum(axis=0) / np.maximum(count.sum(axis=0), 1)
+    X = np.where(view.mask, X - level, 0.0)  # above the mean, to avoid cancellation in the squares
+    return level, raw, count, member @ X, member @ X**2

@@ -104,10 +104,10 @@ class Clustering:
         Returns
         -------
         DataFrame
-            cluster, view, feature; effect (difference of the means in pooled standard deviations) and its direction,
-            mean and other_mean (in the cluster and outside, in your units); p_value (Welch's t-test) and q_value
-            (Benjamini-Hochberg over all clusters and features); share_observed and other_share_observed (samples of
-            the cluster, and others, that have a value).
+            cluster, view, feature; effect (difference of the means in pooled standard deviations, which count as at
+            least a tenth of the feature's own) and its direction; mean and other_mean (in the cluster and outside, in
+            your units); p_value (Welch's t-test) and q_value (Benjamini-Hochberg over all clusters and features);
+            share_observed and other_share_observed (samples of the cluster, and others, that have a value).
 
         Examples
         --------
