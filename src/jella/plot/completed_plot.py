@@ -26,7 +26,7 @@ LEVEL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class HiddenPairs:
     """True and completed values of one view, and the ends of their intervals, where there are some; arrays (m,)."""
 
     name: str
@@ -35,10 +35,10 @@ class Pairs:
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
 
-    def take(self, rows: np.ndarray) -> Pairs:
+    def take(self, rows: np.ndarray) -> HiddenPairs:
         """Some of the values."""
         ends = (None if end is None else end[rows] for end in (self.lower, self.upper))
-        return Pairs(self.name, self.true[rows], self.completed[rows], *ends)
+        return HiddenPairs(self.name, self.true[rows], self.completed[rows], *ends)
 
 
 def completed(
@@ -98,16 +98,16 @@ def completed(
     return titled(ax, f"{what}{_words(pairs)}\nin standard deviations of a feature, from its mean")
 
 
-def _own_trials(subject: Subject) -> list[Pairs]:
+def _own_trials(subject: Subject) -> list[HiddenPairs]:
     """Hidden values of an imputer and its answers."""
     model = subject.model
     imputer = model.learn_completion() if hasattr(model, "learn_completion") else None
     nothing = Absent(f"{subject.method} has not learned from hidden values: pass truth")
     examples = found(nothing if imputer is None else imputer.examples)
-    return [Pairs(name, *values) for name, values in zip(subject.views.names, examples, strict=True)]
+    return [HiddenPairs(name, *values) for name, values in zip(subject.views.names, examples, strict=True)]
 
 
-def _against(of: Any, subject: Subject, truth: Any) -> list[Pairs]:
+def _against(of: Any, subject: Subject, truth: Any) -> list[HiddenPairs]:
     """Values that the truth has and the data of the fit do not have."""
     model = subject.model
     if not hasattr(model, "complete"):
@@ -122,7 +122,7 @@ def _against(of: Any, subject: Subject, truth: Any) -> list[Pairs]:
     return [_of_view(subject.views, model.read(truth), layers, v) for v in range(len(subject.views))]
 
 
-def _of_view(views: Views, truth: Views, layers: list[Views | None], v: int) -> Pairs:
+def _of_view(views: Views, truth: Views, layers: list[Views | None], v: int) -> HiddenPairs:
     view, full = views[v], truth[v]
     if full.n_samples != view.n_samples:
         raise ValueError(
@@ -145,16 +145,16 @@ def _of_view(views: Views, truth: Views, layers: list[Views | None], v: int) -> 
     true, answer, lower, upper = (values(one) for one in (full, *(None if one is None else one[v] for one in layers)))
     assert true is not None
     assert answer is not None
-    return Pairs(view.name, true, answer, lower, upper)
+    return HiddenPairs(view.name, true, answer, lower, upper)
 
 
-def _some(pairs: Pairs, most: int, seed: int) -> Pairs:
+def _some(pairs: HiddenPairs, most: int, seed: int) -> HiddenPairs:
     if pairs.true.size <= most:
         return pairs
     return pairs.take(np.random.default_rng(seed).choice(pairs.true.size, most, replace=False))
 
 
-def _draw(ax: Any, pairs: Pairs, own: dict[str, Any], *, band: bool) -> None:
+def _draw(ax: Any, pairs: HiddenPairs, own: dict[str, Any], *, band: bool) -> None:
     ax.scatter(pairs.true, pairs.completed, s=12, alpha=0.55, linewidths=0, label=short(pairs.name), **own)
     if pairs.lower is not None and pairs.upper is not None:
         few = pairs.take(np.arange(0, pairs.true.size, MOST_POINTS // MOST_INTERVALS))
@@ -166,7 +166,7 @@ def _draw(ax: Any, pairs: Pairs, own: dict[str, Any], *, band: bool) -> None:
         ax.fill_betweenx(middle, low, high, color=SOFT, alpha=0.15, linewidth=0)
 
 
-def _words(pairs: list[Pairs]) -> str:
+def _words(pairs: list[HiddenPairs]) -> str:
     """How close the values are, and how many the intervals hold."""
     true, answer = (np.concatenate([getattr(one, name) for one in pairs]) for name in ("true", "completed"))
     words = f"{counted(true.size, 'hidden value')}, error {np.sqrt(np.mean((true - answer) ** 2)):.2f}"
