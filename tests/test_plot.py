@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt
 
 import jella
 from jella.plot.labels import apart
+from jella.plot.style import group_ticks
 
 DIGITS = jella.datasets.load_digits_views()
 N = 120
@@ -183,6 +184,17 @@ def test_fifty_clusters_have_fifty_labels_that_do_not_overlap():
     assert overlaps <= 2
     assert len({tuple(part.get_facecolor()[0]) for part in ax.collections}) == 50
     assert len(jella.plot.affinity(found).get_xticks()) == 50
+
+
+def test_groups_too_narrow_for_a_number_have_none():
+    ax = plt.subplots()[1]
+    sizes = np.array([100, 50, 50, *[2] * 20])
+    group_ticks(ax, np.arange(23), sizes)
+    shown = [int(word) for word in words(ax.get_xticklabels())]
+    assert shown[:3] == [0, 1, 2]
+    assert 3 < len(shown) < 23
+    row = ax.get_xticks()[1::2]
+    assert (np.diff(row) >= sizes.sum() / 32).all()
 
 
 def test_heatmap_has_features_by_view_and_samples_by_cluster(found):

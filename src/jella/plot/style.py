@@ -21,6 +21,8 @@ TITLE_WIDTH = 66
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 #: longer names are shortened
 NAME_WIDTH = 24
+#: numbers of narrow groups need this part of an axis
+NARROWEST = 32
 #: hatch of what is missing
 HATCH = "////"
 
@@ -72,7 +74,7 @@ def scale_bar(ax: Any, drawn: Any, label: str, **settings: Any) -> Any:
 
 
 def group_ticks(ax: Any, groups: np.ndarray, sizes: np.ndarray, *, sides: str = "x") -> None:
-    """Numbers of groups of neighbouring samples as ticks; narrow groups take turns in two rows.
+    """Numbers of groups of neighbouring samples as ticks; narrow groups take turns in two rows, or have no number.
 
     Parameters
     ----------
@@ -85,8 +87,18 @@ def group_ticks(ax: Any, groups: np.ndarray, sizes: np.ndarray, *, sides: str = 
     middles, whole = ends - sizes / 2 - 0.5, ends[-1]
     crowded = bool(np.any(sizes < whole / 30))
     size = "x-small" if crowded else "small"
+    named = _with_room(middles, whole / NARROWEST) if crowded else np.ones(len(middles), dtype=bool)
     for side, apart in (("x", "\n{}"), ("y", "{}\u2003\u2002")):
         if side in sides:
-            words = [apart.format(name) if crowded and i % 2 else str(name) for i, name in enumerate(groups)]
-            (ax.set_xticks if side == "x" else ax.set_yticks)(middles, words, fontsize=size)
+            words = [apart.format(name) if crowded and i % 2 else str(name) for i, name in enumerate(groups[named])]
+            (ax.set_xticks if side == "x" else ax.set_yticks)(middles[named], words, fontsize=size)
     ax.tick_params(axis="both", length=0)
+
+
+def _with_room(middles: np.ndarray, least: float) -> np.ndarray:
+    """Which ticks are this far from the one before the last, which is in their row."""
+    chosen: list[int] = []
+    for i, middle in enumerate(middles):
+        if len(chosen) < 2 or middle - middles[chosen[-2]] >= least:
+            chosen.append(i)
+    return np.isin(np.arange(middles.size), chosen)
