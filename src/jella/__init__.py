@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from jella.solve.relaxation import SOR, Basic, LMaFitSOR
     from jella.solve.solver import Progress, Result
     from jella.views.align import align
+    from jella.views.multi_view import MultiView
 
 # public name -> its module, which is imported at first use, so that `import jella` is fast
 _HOME = {
@@ -47,6 +48,7 @@ _HOME = {
     "get_limits": "jella.numerics.limits",
     "set_limits": "jella.numerics.limits",
     "align": "jella.views.align",
+    "MultiView": "jella.views.multi_view",
     "cluster": "jella.oneshot",
     "complete": "jella.oneshot",
     "Problem": "jella.problem.model",
@@ -82,6 +84,7 @@ __all__ = [
     "SOR",
     "Basic",
     "LMaFitSOR",
+    "MultiView",
     "Problem",
     "Progress",
     "Result",
