@@ -30,6 +30,7 @@ ORDER = (
     "metrics",
     "datasets",
     "model_selection",
+    "describe",
     "oneshot",
     "report",
     "experiments",

@@ -9,6 +9,7 @@ from jella._version import __version__
 
 if TYPE_CHECKING:
     from jella import datasets, experiments, io, metrics, model_selection, report, terms
+    from jella.estimators.adjuster import Adjuster
     from jella.estimators.completion import RPCA, RRMC
     from jella.estimators.consensus import MIC, RAMC
     from jella.estimators.loading import load
@@ -45,6 +46,7 @@ _HOME = {
     "RAMC": "jella.estimators.consensus",
     "RPCA": "jella.estimators.completion",
     "RRMC": "jella.estimators.completion",
+    "Adjuster": "jella.estimators.adjuster",
     "get_limits": "jella.numerics.limits",
     "set_limits": "jella.numerics.limits",
     "align": "jella.views.align",
@@ -82,6 +84,7 @@ __all__ = [
     "RPCA",
     "RRMC",
     "SOR",
+    "Adjuster",
     "Basic",
     "LMaFitSOR",
     "MultiView",

@@ -11,7 +11,7 @@ from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
 from jella.report.affinity import AffinityMap, find_affinity
 from jella.report.association import Association, find_associations
-from jella.report.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_per_sample, own_colourings
+from jella.report.colouring import MISSING, MOST_COLUMNS, of_column, own_colourings
 from jella.report.convergence import Convergence, find_convergence
 from jella.report.evidence import find_evidence
 from jella.report.markers import Markers, find_markers
@@ -23,6 +23,7 @@ from jella.report.provenance import Provenance, find_provenance
 from jella.report.stability import Stability, find_stability
 from jella.report.subject import Absent, Subject
 from jella.report.variance import Variance, find_variance
+from jella.views.sample_columns import read_column, read_columns
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,10 @@ class Findings:
         held_out: bool = True,
     ) -> Findings:
         """Compute all findings; the parameters are those of `write_report`."""
-        columns = metadata_columns(metadata, subject)
+        samples = subject.views.sample_names, subject.views.n_samples
+        columns = read_columns(metadata, *samples)
         colourings = own_colourings(subject)
-        truth = None if labels is None else one_per_sample(labels, "labels", subject)
+        truth = None if labels is None else read_column(labels, "labels", *samples)
         if truth is not None:
             colourings.append(of_column("given label", truth))
         colourings += [of_column(name, column) for name, column in list(columns.items())[:MOST_COLUMNS]]

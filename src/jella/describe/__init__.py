@@ -1,0 +1,1 @@
+"""What is computed about a fitted model or result, without drawing."""
