@@ -17,7 +17,6 @@ from jella.estimators.base import BaseMultiView
 from jella.model_selection.against_mean import errors_against_mean
 from jella.problem.terms.base import concrete_subclasses
 from jella.report import ReportData, write_report
-from jella.report.association import cramers_v
 from jella.report.colouring import of_column
 from jella.report.markers import differences
 from jella.report.page import render
@@ -246,15 +245,6 @@ def test_missing_entries_that_follow_clusters_are_warned_of(rng):
     data = ReportData.of(jella.MVLIV(3, random_state=0, max_iter=30, tol=0).fit(views), views, held_out=False)
     assert [(a.view, a.kind, a.is_strong) for a in data.associations] == [("view0", "entries", True)]
     assert any("how much of view view0 is missing" in w.words for w in data.warnings)
-
-
-def test_strength_of_association_is_corrected_for_bias(rng):
-    table = np.array([[20, 30], [25, 25], [30, 20]])
-    strength, p_value = cramers_v(table)
-    assert strength == pytest.approx(np.sqrt((4 / 150 - 2 / 149) / (1 - 1 / 149)))
-    assert p_value == pytest.approx(np.exp(-2.0))  # chi-square of 4 with two degrees of freedom
-    noise = [cramers_v(rng.multinomial(200, np.full(20, 0.05)).reshape(10, 2) + 1)[0] for _ in range(20)]
-    assert np.median(noise) < 0.1
 
 
 def test_clear_clusters_are_stable_and_chance_ones_are_not(rng):

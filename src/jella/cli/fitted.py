@@ -82,6 +82,10 @@ class Fitted(ABC):
     def write_report(self) -> None:
         """Write report.html."""
 
+    def write_metadata(self) -> Record:
+        """Write how clusters go along with metadata and known classes, if there are some."""
+        return {}
+
     def evidence(self) -> Record:
         """The evidence for the clusters, if there is some."""
         return {}

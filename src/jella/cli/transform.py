@@ -8,6 +8,7 @@ the ends of intervals, e.g. completed-lower/ and completed-upper/; and probabili
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from jella.cli.completion import calibrate, completion_record, interval_argument
 from jella.cli.data import data_arguments, read_data
 from jella.cli.fitted import Record
 from jella.cli.flow import written_to
+from jella.cli.metadata import refuse_adjusted
 from jella.cli.output import output, output_arguments, sample_column, write_embedding, write_table
 from jella.cli.results import load_model
 from jella.cli.run_file import new_run
@@ -37,6 +39,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     from jella.views import read_views
 
     with output(options) as place:
+        refuse_adjusted(Path(options.model))
         model = load_model(options.model)
         if not hasattr(model, "transform"):
             raise ValueError(

@@ -62,6 +62,11 @@ class MetadataFindings:
         """The associations by column of a table, one row per column of the metadata."""
         return {one.name: [getattr(row, one.name) for row in self.columns] for one in fields(ColumnAssociation)}
 
+    def rows(self) -> list[dict[str, Any]]:
+        """The associations as records, with None for what is not known."""
+        rows = [vars(one) for one in self.columns]
+        return [{key: None if value != value else value for key, value in row.items()} for row in rows]
+
     def as_frame(self) -> Any:
         """The associations as a pandas DataFrame, with the columns of the metadata as index."""
         return need("pandas", "pandas").DataFrame(self.table()).set_index("column")

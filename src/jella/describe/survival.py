@@ -83,19 +83,14 @@ class Survival:
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with a row for each cluster and time."""
-        pd = need("pandas", "pandas")
-        parts = [
-            {
-                "cluster": one.cluster,
-                "time": one.times,
-                "survival": one.survival,
-                "lower": one.lower,
-                "upper": one.upper,
-                "at_risk": one.at_risk,
-            }
-            for one in self.curves
-        ]
-        return pd.concat([pd.DataFrame(part) for part in parts], ignore_index=True)
+        return need("pandas", "pandas").DataFrame(self.columns())
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The curves by column of a table, one below the other."""
+        by_name = {"time": "times", "survival": "survival", "lower": "lower", "upper": "upper", "at_risk": "at_risk"}
+        clusters = np.repeat([one.cluster for one in self.curves], [one.times.size for one in self.curves])
+        parts = {name: [getattr(one, source) for one in self.curves] for name, source in by_name.items()}
+        return {"cluster": clusters} | {name: np.concatenate(part) for name, part in parts.items()}
 
     def __repr__(self) -> str:
         medians = ", ".join(f"{one.cluster}: {one.median:.4g}" for one in self.curves)

@@ -120,9 +120,8 @@ class Clustering:
         Same container and units, observed values unchanged bit for bit. The views are not copied when clustering: if
         they were changed since, the changed values are completed.
         """
-        if self._adjusted is not None:
-            return as_given(self._adjusted.restore(self.model.complete(self._adjusted.views)), self._turned)
-        return as_given(self.model.complete(self._views, observed=self._observed), self._turned)
+        done = self.model.complete(self._views, observed=self._observed)
+        return as_given(done if self._adjusted is None else self._adjusted.restore(done), self._turned)
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with one row per sample: its cluster, how probable that is, and its embedding."""
@@ -279,8 +278,8 @@ def cluster(
         adjuster=None if adjusted is None else adjusted.adjuster,
         about=MetadataFindings.of(columns, np.asarray(labels), read_views(views, observed), pair) if columns else None,
         seconds=perf_counter() - begin,
-        _views=views,
-        _observed=observed,
+        _views=used[0],
+        _observed=used[1],
         _turned=samples == "columns",
         _n_entries=entries,
         _adjusted=adjusted,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jella.report.subject import Subject
-from jella.views.sample_columns import FEW_NUMBERS, Column
+from jella.views.sample_columns import FEW_NUMBERS, Column, read_column, read_columns
 
 #: categories with a colour of their own; rarer ones share one
 MOST_LEVELS = 24
@@ -51,6 +51,16 @@ def own_colourings(subject: Subject) -> list[Colouring]:
         observed = np.sum([view.count_by_sample() for view in subject.views], axis=0)
         found.append(Colouring("share of values missing", 1.0 - observed / subject.views.n_features))
     return found
+
+
+def metadata_columns(metadata: Any, subject: Subject) -> dict[str, np.ndarray]:
+    """The columns of a DataFrame or mapping by name, in the order of the samples."""
+    return read_columns(metadata, subject.views.sample_names, subject.views.n_samples)
+
+
+def one_per_sample(column: Any, name: str, subject: Subject) -> np.ndarray:
+    """A column as an array (n,), aligned by its index if it and the views have one."""
+    return read_column(column, name, subject.views.sample_names, subject.views.n_samples)
 
 
 def of_column(name: str, column: Iterable[Any], *, levels_at_most: int | None = MOST_LEVELS) -> Colouring:

@@ -15,6 +15,7 @@ from jella.report.convergence import Convergence
 from jella.report.data import ReportData
 from jella.report.evidence_sections import has_stability
 from jella.report.markup import for_plot
+from jella.report.metadata_sections import survival_figure
 from jella.report.missing import MissingMap
 from jella.report.picture import Picture
 from jella.report.predictions import Prediction, true_range
@@ -53,6 +54,8 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
         found |= {f"plot-prediction-{v}": prediction_figure(p) for v, p in enumerate(shown)}
     if not isinstance(data.variance, Absent):
         found["plot-variance"] = variance_figure(data.variance, data.view_names)
+    if data.metadata is not None and data.metadata.survival is not None:
+        found["plot-survival"] = survival_figure(data.metadata.survival)
     return found
 
 

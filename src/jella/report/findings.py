@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from jella.describe.confusion import Confusion
+from jella.describe.metadata import MetadataFindings
+from jella.describe.survival import check_survival
 from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
 from jella.report.affinity import AffinityMap, find_affinity
 from jella.report.association import Association, find_associations
-from jella.report.colouring import MISSING, MOST_COLUMNS, of_column, own_colourings
+from jella.report.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_per_sample, own_colourings
 from jella.report.convergence import Convergence, find_convergence
 from jella.report.evidence import find_evidence
 from jella.report.markers import Markers, find_markers
@@ -23,7 +26,6 @@ from jella.report.provenance import Provenance, find_provenance
 from jella.report.stability import Stability, find_stability
 from jella.report.subject import Absent, Subject
 from jella.report.variance import Variance, find_variance
-from jella.views.sample_columns import read_column, read_columns
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,10 @@ class Findings:
     provenance : Provenance
     n_columns : int
         Number of columns of the metadata; the picture offers the first 25.
-
+    metadata : MetadataFindings or None
+        How clusters go along with the metadata.
+    confusion : Confusion or None
+        How the given labels are spread over the clusters.
     """
 
     title: str
@@ -87,6 +92,8 @@ class Findings:
     agreement: Agreement | None
     provenance: Provenance
     n_columns: int
+    metadata: MetadataFindings | None
+    confusion: Confusion | None
 
     @classmethod
     def about(
@@ -94,16 +101,16 @@ class Findings:
         subject: Subject,
         *,
         metadata: Any = None,
+        survival: tuple[str, str] | None = None,
         labels: Any = None,
         command: str | None = None,
         title: str | None = None,
         held_out: bool = True,
     ) -> Findings:
         """Compute all findings; the parameters are those of `write_report`."""
-        samples = subject.views.sample_names, subject.views.n_samples
-        columns = read_columns(metadata, *samples)
+        columns = metadata_columns(metadata, subject)
         colourings = own_colourings(subject)
-        truth = None if labels is None else read_column(labels, "labels", *samples)
+        truth = None if labels is None else one_per_sample(labels, "labels", subject)
         if truth is not None:
             colourings.append(of_column("given label", truth))
         colourings += [of_column(name, column) for name, column in list(columns.items())[:MOST_COLUMNS]]
@@ -129,7 +136,16 @@ class Findings:
             agreement=_agreement(subject, truth),
             provenance=find_provenance(subject, command),
             n_columns=len(columns),
+            metadata=_metadata(subject, columns, survival),
+            confusion=None if truth is None or subject.clusters.size < 2 else Confusion.of(subject.labels, truth),
         )
+
+
+def _metadata(subject: Subject, columns: Any, survival: Any) -> MetadataFindings | None:
+    pair = check_survival(survival, columns)
+    if not columns or subject.labels is None or subject.clusters.size < 2:
+        return None
+    return MetadataFindings.of(columns, subject.labels, subject.views, pair, subject.seed)
 
 
 def _agreement(subject: Subject, truth: np.ndarray | None) -> Agreement | None:
