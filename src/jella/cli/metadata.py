@@ -14,19 +14,27 @@ if TYPE_CHECKING:
     from jella.oneshot.adjusting import Adjusted
 
 
-def names(text: str) -> list[str]:
+def _names(text: str) -> str:
     """Names with commas between them."""
-    found = [one.strip() for one in text.split(",") if one.strip()]
-    if not found:
+    if not split_names(text):
         raise argparse.ArgumentTypeError(f"expected names with commas between them, got {text!r}; write one or more")
-    return found
+    return text
 
 
-def pair(text: str) -> list[str]:
+def _pair(text: str) -> str:
     """Two names with a comma between them."""
-    if len(names(text)) != 2:
+    if len(split_names(text)) != 2:
         raise argparse.ArgumentTypeError(f"expected TIME,EVENT, got {text!r}; write the names of two columns")
-    return names(text)
+    return text
+
+
+def split_names(text: str | None) -> list[str]:
+    """The names in a text with commas between them.
+
+    >>> split_names("batch, age")
+    ['batch', 'age']
+    """
+    return [one.strip() for one in (text or "").split(",") if one.strip()]
 
 
 def metadata_arguments(parser: argparse.ArgumentParser, *, survival: bool = True, adjust: bool = True) -> None:
@@ -40,20 +48,20 @@ def metadata_arguments(parser: argparse.ArgumentParser, *, survival: bool = True
     if survival:
         group.add_argument(
             "--survival",
-            type=pair,
+            type=_pair,
             metavar="TIME,EVENT",
             help="columns of FILE with a time, and whether the event happened then (1) or not until then (0)",
         )
     if adjust:
         group.add_argument(
             "--adjust",
-            type=names,
+            type=_names,
             metavar="NAMES",
             help="columns of FILE, such as batch or batch,age, whose effects are removed from the views before the fit "
             "and put back into completed values",
         )
         group.add_argument(
-            "--adjust-views", type=names, metavar="NAMES", help="views to adjust (default: all); no counts"
+            "--adjust-views", type=_names, metavar="NAMES", help="views to adjust (default: all); no counts"
         )
 
 
@@ -85,8 +93,10 @@ NOTHING = Known({}, None, None)
 
 def known_about(options: argparse.Namespace, dataset: Dataset) -> Known:
     """What the options say about the samples; refused before any work if it does not fit."""
-    path, survival = getattr(options, "metadata", None), getattr(options, "survival", None)
-    adjust, only = getattr(options, "adjust", None), getattr(options, "adjust_views", None)
+    path = getattr(options, "metadata", None)
+    survival, adjust, only = (
+        split_names(getattr(options, key, None)) for key in ("survival", "adjust", "adjust_views")
+    )
     if path is None:
         for option, given in (("--survival", survival), ("--adjust", adjust)):
             if given:
@@ -103,13 +113,13 @@ def known_about(options: argparse.Namespace, dataset: Dataset) -> Known:
     table = read_metadata(path, id_column=options.id_column, missing=options.missing)
     views = read_views(dataset.views)
     columns = read_columns(table, views.sample_names, views.n_samples, ids=options.ids)
-    chosen = check_survival(survival, columns)
+    chosen = check_survival(survival or None, columns)
     if not adjust:
         return Known(columns, chosen, None)
     from jella.cli.completion import given_kinds
 
     covariates = chosen_covariates(adjust, columns)
-    return Known(columns, chosen, Adjusted.of(dataset.views, covariates, only=only, kinds=given_kinds(options)))
+    return Known(columns, chosen, Adjusted.of(dataset.views, covariates, only=only or None, kinds=given_kinds(options)))
 
 
 def as_fitted(dataset: Dataset, known: Known) -> Dataset:

@@ -59,8 +59,8 @@ class MetadataFindings:
         return cls(associate([*plain, *more], labels, availability_groups(views), seed), lived)
 
     def table(self) -> dict[str, list[Any]]:
-        """The associations by column of a table, one row per column of the metadata."""
-        return {one.name: [getattr(row, one.name) for row in self.columns] for one in fields(ColumnAssociation)}
+        """The associations by column of a table, one row per column of the metadata; None for what is not known."""
+        return {one.name: [row[one.name] for row in self.rows()] for one in fields(ColumnAssociation)}
 
     def rows(self) -> list[dict[str, Any]]:
         """The associations as records, with None for what is not known."""
@@ -69,7 +69,7 @@ class MetadataFindings:
 
     def as_frame(self) -> Any:
         """The associations as a pandas DataFrame, with the columns of the metadata as index."""
-        return need("pandas", "pandas").DataFrame(self.table()).set_index("column")
+        return need("pandas", "pandas").DataFrame(list(map(vars, self.columns))).set_index("column")
 
     def words(self) -> str:
         """A sentence on the columns that are associated with the clusters, the strongest first."""
@@ -78,9 +78,8 @@ class MetadataFindings:
             return "No column of the metadata could be compared with the clusters."
         own = sorted((one for one in tested if one.verdict == ASSOCIATED), key=lambda one: -one.strength)
         named = [f"{one.column} ({one.strength:.2f})" for one in own]
-        found = (
-            f"Associated with the clusters, of {counted(len(tested), 'column')} of metadata (strength from 0 to 1): "
-        )
+        count = f"{len(own) or 'none'} {'is' if len(own) < 2 else 'are'} associated with the clusters"
+        found = f": {listed(named, 5)}; strength from 0 to 1" if named else ""
         through = [one.column for one in tested if one.verdict == THROUGH_MISSING]
-        more = f" Only because of what is missing: {listed(through, 5)}." if through else ""
-        return f"{found}{listed(named, 5) if named else 'none'}.{more}"
+        more = f" Explained by what is missing: {listed(through, 5)}." if through else ""
+        return f"Of {counted(len(tested), 'tested column')} of metadata, {count}{found}.{more}"

@@ -18,7 +18,7 @@ from jella.report.markup import Markup, for_plot, joined, plot, table, tag
 MOST_ROWS, MOST_CLASSES = 60, 30
 #: lines that differ without colours
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-#: times for which the samples at risk are listed
+#: the most times for which the samples at risk are listed
 TIMES = 5
 
 
@@ -35,13 +35,13 @@ def metadata_section(data: ReportData) -> Markup:
 
 def _associations(found: MetadataFindings) -> Markup:
     shown = sorted(found.columns, key=lambda one: -np.nan_to_num(one.strength, nan=-1.0))
-    head = ["column", "kind", "result", "samples", "strength", "expected", "q-value", "p, same missing"]
+    head = ["column", "kind", "result", "samples", "strength", "expected", "q-value", "p within"]
     rows = [_row(one) for one in shown[:MOST_ROWS]]
     more = f" The {MOST_ROWS} strongest of {len(shown)} columns." if len(shown) > MOST_ROWS else ""
     note = (
         "Strength is Cramér's V (corrected for bias) for categories, its counterpart for ranks for numbers, and for "
         "log-rank scores for survival: 0 is none, 1 is complete. Expected is its mean if clusters are shuffled among "
-        "samples for which the same is missing, and the last column the p-value of that test. q-values are from a "
+        "samples for which the same is missing, and p within the p-value of that test. q-values are from a "
         "chi-square, Kruskal-Wallis or log-rank test (by permutation where samples are few), adjusted for the number "
         f"of columns. Associated: both are below {LEVEL}.{more}"
     )
@@ -70,8 +70,7 @@ def _p(value: float) -> str:
 
 
 def _survival(found: Survival) -> Markup:
-    last = max(float(curve.times.max()) for curve in found.curves)
-    times = np.linspace(0.0, last, TIMES + 1)[:-1]
+    times = _round_times(max(float(curve.times.max()) for curve in found.curves))
     rows = [
         (
             f"cluster {curve.cluster}",
@@ -93,6 +92,19 @@ def _survival(found: Survival) -> Markup:
             table("Survival of the clusters", head, rows, numbers=len(head) - 1),
         ]
     )
+
+
+def _round_times(last: float) -> np.ndarray:
+    """A few times from 0 with few digits.
+
+    >>> _round_times(7.8).tolist()
+    [0.0, 2.0, 4.0, 6.0]
+    """
+    if last <= 0:
+        return np.zeros(1)
+    power = 10.0 ** np.floor(np.log10(last))
+    step = min(one * power for one in (0.1, 0.2, 0.5, 1, 2, 5) if last / (one * power) <= TIMES)
+    return np.arange(0.0, last, step)
 
 
 def _at_risk(curve: Curve, time: float) -> int:
