@@ -33,9 +33,10 @@ def availability_groups(views: Views, at_least: int = AT_LEAST) -> np.ndarray:
         groups = _split(groups, presence[:, v], at_least)
     if not views.is_rowwise:
         observed = np.sum([to_numpy(view.count_by_sample()) for view in views], axis=0)
+        more = np.zeros(views.n_samples, dtype=bool)
         for group in np.unique(groups):
-            here = groups == group
-            groups = _split(groups, ~here | (observed > np.median(observed[here])), at_least)
+            more[groups == group] = observed[groups == group] > np.median(observed[groups == group])
+        groups = _split(groups, more, at_least)
     return np.unique(groups, return_inverse=True)[1]
 
 
