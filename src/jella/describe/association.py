@@ -149,13 +149,14 @@ def _of_column(
 
 def _shuffled(statistic: Statistic, groups: np.ndarray, among: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Values of a statistic for groups that are shuffled within `among`."""
-    n = groups.size
-    draws = int(np.clip(DRAWS * FULL_UP_TO / n, FEWEST_DRAWS, DRAWS))
     places = np.argsort(among, kind="stable")
-    base, out = among[places], np.empty(draws)
-    shuffled = np.empty_like(groups)
-    for draw in range(draws):
-        shuffled[places] = groups[places[np.argsort(base + rng.random(n))]]
+    own, shuffled = groups[places], np.empty_like(groups)
+    parts = np.split(own, np.flatnonzero(np.diff(among[places])) + 1)  # of the same memory
+    out = np.empty(int(np.clip(DRAWS * FULL_UP_TO / groups.size, FEWEST_DRAWS, DRAWS)))
+    for draw in range(out.size):
+        for part in parts:
+            rng.shuffle(part)
+        shuffled[places] = own
         out[draw] = statistic.of(shuffled)
     return out
 

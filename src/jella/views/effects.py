@@ -15,8 +15,8 @@ from jella.views.sample_columns import Column
 
 #: features whose equations are solved together
 BLOCK = 256
-#: rounds that estimate how large effects are
-ROUNDS = 30
+#: rounds that estimate how large effects are, and the relative change that ends them
+ROUNDS, ENOUGH = 30, 0.02
 #: the variance of effects, in units of the residual variance, is not smaller
 SMALLEST = 1e-8
 
@@ -133,11 +133,8 @@ def learn_effects(view: View, C: np.ndarray, groups: np.ndarray) -> np.ndarray:
     effects = np.zeros((C.shape[1], view.n_features))
     grams = _Grams(A, mask, view.is_rowwise)
     for _ in range(ROUNDS):
-        ridge, squares, used = (
-            np.concatenate([[0.0], 1.0 / sizes[groups]]),
-            np.zeros(groups.size),
-            np.zeros(groups.size),
-        )
+        ridge = np.concatenate([[0.0], 1.0 / sizes[groups]])
+        squares, used = np.zeros(groups.size), np.zeros(groups.size)
         for start in range(0, view.n_features, BLOCK):
             here = slice(start, min(start + BLOCK, view.n_features))
             inverse = np.linalg.inv(grams.of(here) + np.diag(ridge) + 1e-12 * np.eye(ridge.size))
@@ -149,7 +146,9 @@ def learn_effects(view: View, C: np.ndarray, groups: np.ndarray) -> np.ndarray:
             effects[:, here] = b[1:]
             squares += np.sum(b[1:] ** 2 / noise[here], axis=1)
             used += freedom.sum(axis=0) * (b.shape[1] / len(freedom))
-        sizes = np.maximum(np.bincount(groups, squares) / np.bincount(groups, used), SMALLEST)
+        before, sizes = sizes, np.maximum(np.bincount(groups, squares) / np.bincount(groups, used), SMALLEST)
+        if np.allclose(sizes, before, rtol=ENOUGH):
+            break
     return effects * spread
 
 
@@ -163,8 +162,6 @@ class _Grams:
 
     def of(self, features: slice) -> np.ndarray:
         """The grams of some features, (m, p + 1, p + 1), or (1, p + 1, p + 1)."""
-        n, p = self.A.shape
-        mask = np.broadcast_to(self.mask, (n, self.mask.shape[1]))
+        mask = np.broadcast_to(self.mask, (self.A.shape[0], self.mask.shape[1]))
         seen = (mask if self.is_rowwise else mask[:, features]).astype(np.float64)
-        products = (self.A[:, :, None] * self.A[:, None, :]).reshape(n, p * p)
-        return (seen.T @ products).reshape(-1, p, p)
+        return np.stack([seen.T @ (self.A * column[:, None]) for column in self.A.T], axis=1)
