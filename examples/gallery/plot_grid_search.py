@@ -2,8 +2,8 @@
 Grid search and pipelines with several views
 ============================================
 
-:class:`jella.MultiView` holds several views and is sliced by sample. So the tools of scikit-learn work as they do for one
-array: ``train_test_split``, ``cross_validate``, ``GridSearchCV``, ``Pipeline``.
+:class:`jella.MultiView` holds several views and is sliced by sample. So the tools of scikit-learn work as they do for
+one array: ``train_test_split``, ``cross_validate``, ``GridSearchCV``, ``Pipeline``.
 """
 
 # %%
