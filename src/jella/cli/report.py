@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +51,8 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     {"cluster": cluster, "complete": complete}[command].arguments(parser)
     given = checked_options(done, parser, str(folder / "run.json"))
     given.data = options.data or given.data
+    if options.metadata or options.survival:
+        given.metadata, given.survival = options.metadata or given.metadata, options.survival
     with nullcontext() if options.to else held(folder):
         return (_estimate if command == "complete" else _report)(options, folder, done, given)
 
@@ -62,10 +63,6 @@ def _report(
     path = _target(options, folder, done, given)
     model, dataset = load_model(folder), read_data(given)
     known = known_about(given, dataset)
-    if options.metadata or options.survival:
-        own = {"metadata": options.metadata or given.metadata, "survival": options.survival, "adjust": None}
-        other = known_about(argparse.Namespace(**{**vars(given), **own, "adjust_views": None}), dataset)
-        known = replace(other, adjusted=known.adjusted)
     dataset = as_fitted(dataset, known)
     if options.to:
         report_on(dataset, model, path, given, known)
