@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from common import planted
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_validate, train_test_split
 from sklearn.pipeline import make_pipeline
 
 import jella
-from jella.model_selection import AvailabilityKFold
+from jella.estimators.base import BaseMultiView
+from jella.model_selection import AvailabilityKFold, HeldOut
+from jella.problem.terms.base import concrete_subclasses
 from jella.views import read_views
 
 N = 30
@@ -193,3 +198,34 @@ def test_refusals():
         AvailabilityKFold(1)
     with pytest.raises(ValueError, match="expected at least 5 samples, got 3"):
         next(AvailabilityKFold(5).split(jella.MultiView(views)[:3]))
+
+
+def every_kind() -> list[type]:
+    kinds = {kind for kind in concrete_subclasses(BaseMultiView) if kind.__module__.startswith("jella.")}
+    return sorted((kind for kind in kinds if not kind.__name__.startswith("Base")), key=lambda kind: kind.__name__)
+
+
+@pytest.mark.parametrize("kind", every_kind(), ids=lambda kind: kind.__name__)
+def test_every_estimator_accepts_it(kind):
+    views = dict(zip("abc", planted(n=30), strict=True))
+    known = {"max_iter": 3, "tol": 0.0, "n_clusters": 3, "evidence": False, "random_state": 0}
+    settings = {name: value for name, value in known.items() if name in kind().get_params()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        one, other = (kind(**settings).fit(X) for X in (views, jella.MultiView(views, ids=IDS)))
+    for name in ("embedding_", "labels_"):
+        if hasattr(one, name):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert list(other.sample_names_in_) == IDS
+    if hasattr(other, "complete"):
+        assert isinstance(other.complete(jella.MultiView(views, ids=IDS)), jella.MultiView)
+
+
+def test_values_are_hidden_in_it():
+    X = mixed()
+    held_out = HeldOut(random_state=0)
+    ((holed, hidden),) = held_out.split(X)
+    assert isinstance(holed, jella.MultiView)
+    assert holed["a"].isna().sum().sum() > X["a"].isna().sum().sum()
+    model = jella.MVLIV(2, random_state=0)
+    assert np.isfinite(held_out.score(X, model.fit(holed).complete(holed), hidden))
