@@ -119,8 +119,9 @@ def test_it_is_reversible_and_keeps_the_mean():
     for name in X:
         np.testing.assert_allclose(back[name], X[name], atol=1e-9)
         assert np.array_equal(np.isnan(Y[name]), np.isnan(X[name]))
-    complete = np.random.default_rng(0).normal(size=(40, 3)) + (np.arange(40) % 2)[:, None]
-    adjusted = jella.Adjuster().fit_transform(complete, {"batch": np.arange(40) % 2})
+    batch = np.repeat([0, 1, 2], [25, 10, 5])
+    complete = np.random.default_rng(0).normal(size=(40, 3)) + batch[:, None]
+    adjusted = jella.Adjuster().fit_transform(complete, {"batch": batch})
     np.testing.assert_allclose(adjusted.mean(axis=0), complete.mean(axis=0))
 
 
@@ -142,13 +143,16 @@ def test_new_samples_and_unknown_covariates():
 
 def test_values_stay_in_the_range_of_their_kind(rng):
     batch = np.arange(60) % 2
-    X = {"a": rng.gamma(2.0, size=(60, 6)) + 4 * batch[:, None], "b": rng.gamma(2.0, size=(60, 5))}
+    X = {"a": rng.gamma(2.0, size=(60, 6)) * (1 + 4 * batch[:, None]), "b": rng.gamma(2.0, size=(60, 5))}
     X["a"][:10] = np.nan
     adjuster = jella.Adjuster().fit(X, {"batch": batch})
     low = {name: np.full(view.shape, -50.0) for name, view in X.items()}
     back = adjuster.restore(low, X, {"batch": batch})
     assert (back["a"][:10] == 0).all()
     assert np.array_equal(back["a"][10:], X["a"][10:])
+    done = jella.complete(X, covariates={"batch": batch}, kinds="amount")  # adjusted values may be negative
+    assert done.kinds == {"a": "amount", "b": "amount"}
+    assert done.views["a"].min() >= 0
 
 
 @pytest.mark.parametrize("container", ["frames", "MultiView", "list", "one", "observed"])
@@ -237,4 +241,5 @@ def test_the_command_line_adjusts_and_puts_back(tmp_path, capsys):
     assert main(["report", str(out)]) == 0
     assert main(["transform", str(out), *data, "-o", str(tmp_path / "new")]) == 2
     assert "got one of views adjusted for batch,age" in capsys.readouterr().err
-    assert main(["complete", *data, "-o", str(tmp_path / "done"), *words, "--quiet", "--no-calibrate"]) == 0
+    more = ["--quiet", "--no-calibrate", "--kinds", "real"]
+    assert main(["complete", *data, "-o", str(tmp_path / "done"), *words, *more]) == 0
