@@ -81,9 +81,7 @@ def test_a_feature_that_is_the_cluster_has_the_largest_effect_and_a_finite_one()
     assert (table.p_value[:, 0] < 1e-100).all()
 
 
-def test_samples_of_no_cluster_do_not_count():
-    views, _ = data()
-    found = jella.cluster(views, 3)
+def test_samples_of_no_cluster_do_not_count(found):
     subject = found.as_subject()
     labels = found.labels.copy()
     labels[::7] = -1

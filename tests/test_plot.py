@@ -250,7 +250,7 @@ def test_evidence_for_one_and_for_several_numbers(found):
     path = found.evidence.path
     assert f"these data\n{path.modularity[0]:.2f}" in texts(ax)
     assert f"without groups\n{path.expected[0]:.2f}" in texts(ax)
-    several = jella.cluster(full())
+    several = jella.cluster({name: view[:60] for name, view in full().items()})
     ax, path = jella.plot.evidence(several), several.evidence.path
     assert f"{several.n_clusters} chosen" in texts(ax)
     assert {"modularity", "stability", "modularity\nwithout groups"} <= set(texts(ax))
@@ -314,7 +314,7 @@ def test_completed_values_of_own_trials_and_of_models(done):
 
 
 def test_completed_values_of_turned_tables():
-    frames = {name: pd.DataFrame(view[:60]) for name, view in DIGITS.data.items()}
+    frames = {name: pd.DataFrame(view[:40, :12]) for name, view in DIGITS.data.items()}
     gaps = jella.datasets.make_incomplete(frames, 0.3, random_state=0)
     done = jella.complete({name: view.T for name, view in gaps.items()}, samples="columns", interval=0.9)
     straight = jella.complete(gaps, interval=0.9)

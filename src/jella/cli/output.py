@@ -41,7 +41,7 @@ def output(options: argparse.Namespace) -> AbstractContextManager[Out]:
 
 def inputs_of(options: argparse.Namespace) -> list[str]:
     """The files and folders that a command reads."""
-    single = (getattr(options, name, None) for name in ("config", "model", "folder"))
+    single = (getattr(options, name, None) for name in ("config", "model", "folder", "metadata"))
     return [*(options.data or []), *(path for path in single if path)]
 
 

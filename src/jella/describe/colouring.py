@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jella.describe.subject import Fit, Subject
-from jella.views.containers import is_frame
+from jella.views.sample_columns import FEW_NUMBERS, SampleColumn, read_column
 
 #: categories with a colour of their own; rarer ones share one
 MOST_LEVELS = 24
-#: a column of numbers with more different values than this is a scale, not a set of categories
-FEW_NUMBERS = 10
 #: columns of metadata that the picture offers
 MOST_COLUMNS = 25
 MISSING, OTHER = "not known", "other"
@@ -55,36 +53,9 @@ def own_colourings(subject: Subject) -> list[Colouring]:
     return found
 
 
-def metadata_columns(metadata: Any, subject: Subject) -> dict[str, np.ndarray]:
-    """Colourings by the columns of a DataFrame or mapping, with one value per sample.
-
-    A DataFrame is aligned by its index if the views have one, so it may lack samples and have others.
-    """
-    if metadata is None:
-        return {}
-    if not is_frame(metadata) and not isinstance(metadata, Mapping):
-        raise ValueError(
-            f"expected metadata to be a DataFrame or a dict of columns, got {type(metadata).__name__}; pass for "
-            "example {'batch': batch}"
-        )
-    if is_frame(metadata):
-        columns = _aligned(metadata, subject)
-        return {str(name): np.asarray(columns.iloc[:, j], dtype=object) for j, name in enumerate(columns.columns)}
-    return {str(name): one_per_sample(column, str(name), subject) for name, column in metadata.items()}
-
-
 def one_per_sample(column: Any, name: str, fit: Fit) -> np.ndarray:
     """A column as an array (n,), aligned by its index if it and the views have one."""
-    if hasattr(column, "index") and hasattr(column, "to_frame"):
-        values = np.asarray(_aligned(column.to_frame(), fit).iloc[:, 0], dtype=object)
-    else:
-        values = np.asarray(column, dtype=object)
-    if values.shape != (len(fit.names),):
-        raise ValueError(
-            f"expected one value of {name!r} for each of the {len(fit.names)} samples, got shape "
-            f"{values.shape}; leave unknown ones as NaN or None"
-        )
-    return values
+    return read_column(column, name, fit.sample_names, len(fit.names))
 
 
 def of_column(name: str, column: Iterable[Any], *, levels_at_most: int | None = MOST_LEVELS) -> Colouring:
@@ -93,23 +64,18 @@ def of_column(name: str, column: Iterable[Any], *, levels_at_most: int | None = 
     >>> of_column("site", ["b", "a", None, "b"]).levels
     ('a', 'b', 'not known')
     """
-    values = np.asarray(column, dtype=object)
-    known = ~np.array([_is_missing(value) for value in values], dtype=bool)
-    numeric = all(_is_number(value) for value in values[known])
-    if numeric and levels_at_most is not None and len(set(values[known])) > FEW_NUMBERS:
-        numbers = np.array([float(value) if there else np.nan for value, there in zip(values, known, strict=True)])
-        return Colouring(name, numbers)
-    order = sorted(set(values[known])) if numeric else sorted({str(value) for value in values[known]})
-    words = np.array([_word(value) for value in values], dtype=object)
-    levels = [_word(value) for value in order]
+    found = SampleColumn.of(name, column, few_numbers=np.inf if levels_at_most is None else FEW_NUMBERS)
+    if found.levels is None:
+        return Colouring(name, found.values)
+    levels, codes = list(found.levels), found.values
     if levels_at_most is not None and len(levels) > levels_at_most:
-        counts = {level: int(np.sum(words[known] == level)) for level in levels}
-        frequent = set(sorted(levels, key=lambda level: -counts[level])[: levels_at_most - 1])
-        levels = [level for level in levels if level in frequent] + [OTHER]
-    place = {level: position for position, level in enumerate(levels)}
-    codes = np.array([place.get(word, len(levels) - 1) for word in words], dtype=np.intp)
-    if not known.all():
-        levels, codes = [*levels, MISSING], np.where(known, codes, len(levels))
+        frequent = np.argsort(-np.bincount(codes[found.known], minlength=len(levels)), kind="stable")
+        kept = np.sort(frequent[: levels_at_most - 1])
+        place = np.full(len(levels), kept.size)
+        place[kept] = np.arange(kept.size)
+        levels, codes = [*(levels[code] for code in kept), OTHER], np.where(found.known, place[codes], -1)
+    if not found.known.all():
+        levels, codes = [*levels, MISSING], np.where(found.known, codes, len(levels))
     return Colouring(name, codes, tuple(levels))
 
 
@@ -120,34 +86,3 @@ def _combinations(presence: np.ndarray, names: tuple[str, ...]) -> list[str]:
         return " + ".join(name for name, there in zip(names, row, strict=True) if there) or "none"
 
     return [words(row) for row in presence]
-
-
-def _aligned(frame: Any, fit: Fit) -> Any:
-    names = fit.sample_names
-    if names is None:
-        if len(frame) != len(fit.names):
-            raise ValueError(
-                f"expected metadata with {len(fit.names)} rows, one per sample, got {len(frame)}; pass the "
-                "samples in their order"
-            )
-        return frame
-    if not frame.index.isin(names).any() or frame.index.has_duplicates:
-        raise ValueError(
-            "expected metadata with the names of the samples as index, each once, got one that does not match; set "
-            "it to the names that the views have"
-        )
-    return frame.reindex(names)
-
-
-def _word(value: Any) -> str:
-    return str(int(value)) if _is_number(value) and float(value).is_integer() else str(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or str(value) == "<NA>":
-        return True
-    return bool(value != value) or (_is_number(value) and bool(np.isinf(value)))

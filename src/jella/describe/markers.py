@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from jella.describe.compared import Compared, compare
+from jella.describe.q_values import q_values
 from jella.describe.subject import Absent, Subject, feature_name
 from jella.views import View
 
@@ -74,9 +74,9 @@ def marker_columns(subject: Subject, most: int | None = None) -> dict[str, np.nd
         )
     clusters, sizes = subject.clusters, subject.sizes()
     tables = [compare(view, subject.labels, clusters) for view in subject.views]
-    q_values = _adjusted([table.p_value for table in tables])
+    adjusted = _adjusted([table.p_value for table in tables])
     parts = [
-        _rows(subject, c, v, tables[v], q_values[v], sizes, most)
+        _rows(subject, c, v, tables[v], adjusted[v], sizes, most)
         for c in range(clusters.size)
         for v in range(len(tables))
     ]
@@ -84,16 +84,14 @@ def marker_columns(subject: Subject, most: int | None = None) -> dict[str, np.nd
 
 
 def _adjusted(p_values: list[np.ndarray]) -> list[np.ndarray]:
-    """The q-values by Benjamini and Hochberg, over all tests of all arrays; NaN stays."""
-    p = np.concatenate([one.ravel() for one in p_values])
-    q, known = np.full(p.size, np.nan), np.isfinite(p)
-    q[known] = false_discovery_control(p[known]) if known.any() else p[known]
+    """The q-values of p-values, over all tests of all arrays."""
+    q = q_values(np.concatenate([one.ravel() for one in p_values]))
     ends = np.cumsum([one.size for one in p_values])[:-1]
     return [part.reshape(one.shape) for part, one in zip(np.split(q, ends), p_values, strict=True)]
 
 
 def _rows(
-    subject: Subject, c: int, v: int, table: Compared, q_values: np.ndarray, sizes: np.ndarray, most: int | None
+    subject: Subject, c: int, v: int, table: Compared, adjusted: np.ndarray, sizes: np.ndarray, most: int | None
 ) -> dict[str, np.ndarray]:
     """The rows of one cluster and view."""
     view, size = subject.views[v], int(sizes[c])
@@ -108,7 +106,7 @@ def _rows(
         "mean": table.mean[c, first],
         "other_mean": table.other_mean[c, first],
         "p_value": table.p_value[c, first],
-        "q_value": q_values[c, first],
+        "q_value": adjusted[c, first],
         "share_observed": table.count[c, first] / size,
         "other_share_observed": table.other_count[c, first] / max(int(sizes.sum()) - size, 1),
     }

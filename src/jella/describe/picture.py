@@ -53,7 +53,7 @@ class Picture:
     def axis_names(self) -> tuple[str, str]:
         """What the axes show, in words."""
         if self.method == "pca":
-            first, second = (f"component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(self.explained))
+            first, second = (f"PC{j + 1} ({share:.0%} of variance)" for j, share in enumerate(self.explained))
             return first, second
         return f"{METHODS[self.method]} 1", f"{METHODS[self.method]} 2"
 

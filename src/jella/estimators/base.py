@@ -106,6 +106,8 @@ class BaseMultiView(BaseEstimator):
     view_names_in_: list[str]
     sample_names_in_: Any
     dropped_: list[Any]
+    #: covariates whose effects were removed from the views before the fit, if there are some
+    adjusted_for_: tuple[str, ...]
 
     @property
     @abstractmethod
@@ -219,7 +221,7 @@ class BaseMultiView(BaseEstimator):
 
     def _remember(self, X: Any, prepared: Prepared) -> None:
         """Set what later calls need to know about the views of the fit; forget the clusters of an earlier fit."""
-        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_"):
+        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_", "adjusted_for_"):
             if name in vars(self):
                 delattr(self, name)
         views = prepared.views

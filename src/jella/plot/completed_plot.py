@@ -48,7 +48,7 @@ def completed(
 
     Without `truth`, these are observed values that the model has hidden from itself to learn how far to trust its
     predictions; the band holds nine tenths of the true values. Values are in standard deviations of their feature,
-    from its mean.
+    from its mean; of adjusted values, if `jella.complete` or `jella.cluster` was given covariates.
 
     Parameters
     ----------
@@ -112,14 +112,22 @@ def _against(of: Any, subject: Subject, truth: Any) -> list[HiddenPairs]:
     model = subject.model
     if not hasattr(model, "complete"):
         found(Absent(f"{subject.method} does not complete missing values"))
+    adjusted = getattr(of, "_adjusted", None)
+    as_fitted = adjusted.again if adjusted is not None else _unchanged
     if hasattr(of, "n_filled"):
-        done = [None if one is None else as_given(one, of._turned) for one in (of.views, of.lower, of.upper)]
+        given = [None if one is None else as_given(one, of._turned) for one in (of.views, of.lower, of.upper)]
+        done = [None if one is None else as_fitted(one) for one in given]
     else:
         level = LEVEL if hasattr(model, "learn_completion") and model.learn_completion() is not None else None
         answer = Completed.by(model, subject.X, subject.observed, level)
         done = [answer.views, answer.lower, answer.upper]
     layers = [None if one is None else model.read(one) for one in done]
-    return [_of_view(subject.views, model.read(truth), layers, v) for v in range(len(subject.views))]
+    full = model.read(as_fitted(truth))
+    return [_of_view(subject.views, full, layers, v) for v in range(len(subject.views))]
+
+
+def _unchanged(views: Any) -> Any:
+    return views
 
 
 def _of_view(views: Views, truth: Views, layers: list[Views | None], v: int) -> HiddenPairs:

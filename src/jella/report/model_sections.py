@@ -90,7 +90,7 @@ def variance_section(found: Variance, data: ReportData) -> Markup:
     words = f"All components together explain of the observed, scaled values: {totals}.{what}"
     caption = f"Share of a view's variance that each component explains by itself.{shown}"
     rows = [
-        (f"{component + 1}", *(_features(loadings) for loadings in by_view))
+        (f"{component}", *(_features(loadings) for loadings in by_view))
         for component, by_view in zip(found.components, found.loadings, strict=True)
     ]
     loadings = table("Features with the largest weights", ["component", *data.view_names], rows)

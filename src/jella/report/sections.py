@@ -14,6 +14,7 @@ from jella.report.cluster_sections import affinity_section, association_section,
 from jella.report.data import ReportData
 from jella.report.evidence_sections import number_section, probability_section
 from jella.report.markup import Markup, joined, plot, table, tag
+from jella.report.metadata_sections import metadata_section
 from jella.report.model_sections import convergence_section, prediction_section, provenance_section, variance_section
 
 #: patterns of missing views that a table lists
@@ -40,6 +41,7 @@ def all_sections(data: ReportData) -> list[Section]:
             "Do clusters follow what is missing?",
             _or_reason(data.associations, association_section, data),
         ),
+        *([Section("metadata", "Metadata", "Clusters and metadata", part)] if (part := metadata_section(data)) else []),
         Section("embedding", "Embedding", "Samples in two dimensions", _or_reason(data.picture, _picture, data)),
         Section(
             "evidence",
