@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,14 @@ def _little_evidence() -> None:
     import jella.evidence.refits as refits
 
     refits.FEWEST_REFITS, refits.REFITS, gather.CLOUDS, gather.FEWEST_CLOUDS, gather.PERMUTED = 2, 2, 5, 2, 1
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays_open() -> Iterator[None]:
+    """Close the figures of matplotlib: it warns of many open ones."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])

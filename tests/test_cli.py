@@ -121,7 +121,9 @@ def test_cluster_writes_what_it_says_and_the_tables_come_back_as_they_were(capsy
     assert "NMI" in text
     assert sorted(p.name for p in out.iterdir()) == [
         "completed",
+        "confusion.csv",
         "embedding.csv",
+        "features.csv",
         "labels.csv",
         "model.jella",
         "run.json",

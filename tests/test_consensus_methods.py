@@ -34,7 +34,7 @@ from jella.estimators.consensus.mic_steps import (
     consensus,
     embedding_step,
     loss,
-    objective,
+    mic_objective,
     refine,
     unit_columns,
 )
@@ -76,7 +76,7 @@ def test_mic_steps_replay_the_program(golden, case):
         target = consensus(views, U)
         # the program sums column norms where its steps descend row norms
         columns = sum(np.linalg.norm(Uv, axis=0).sum() for Uv in U)
-        log.append(objective(views, U, V, target, alpha, beta=0.0) + beta * columns)
+        log.append(mic_objective(views, U, V, target, alpha, beta=0.0) + beta * columns)
         for v, view in enumerate(views):
             U[v], V[v] = refine(
                 view, U[v], V[v], target, alpha=alpha, beta=beta, n_steps=int(options["maxIter"].item())
@@ -123,7 +123,7 @@ def textbook(dense, c, U, V, target, alpha, beta):
 def test_mic_objective_is_the_textbook_one(rng):
     filled, dense, c, U, V = mic_case(rng)
     target = rng.uniform(size=U[0].shape)
-    ours = objective(filled, U, V, target, 0.3, 0.2)
+    ours = mic_objective(filled, U, V, target, 0.3, 0.2)
     assert ours == pytest.approx(textbook(dense, c, U, V, target, 0.3, 0.2), rel=1e-12)
 
 

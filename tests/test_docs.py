@@ -42,7 +42,16 @@ def test_links_between_pages_lead_somewhere(page):
 
 
 def _public():
-    for module in (jella, jella.datasets, jella.experiments, jella.io, jella.metrics, jella.report, jella.terms):
+    for module in (
+        jella,
+        jella.datasets,
+        jella.experiments,
+        jella.io,
+        jella.metrics,
+        jella.plot,
+        jella.report,
+        jella.terms,
+    ):
         for name in getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]:
             thing = getattr(module, name)
             if inspect.isclass(thing) or (inspect.isfunction(thing) and thing.__module__.startswith("jella")):

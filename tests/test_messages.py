@@ -60,7 +60,7 @@ def test_a_plain_install_does_all_but_the_report(tmp_path, kind):
     assert code == 0
     assert "no report.html: it needs the package 'plotly'; run pip install 'jella[report]'" in text
     assert "--no-report" in text
-    wanted = ["completed", "embedding.csv", "labels.csv", "model.jella", "run.json"]
+    wanted = ["completed", "embedding.csv", "features.csv", "labels.csv", "model.jella", "run.json"]
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == wanted
     code, text, _ = run_without(OPTIONAL, "cluster", path, "-k", 2, "-o", tmp_path / "quiet", "--no-report")
     assert code == 0

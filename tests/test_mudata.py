@@ -344,8 +344,16 @@ def test_results_are_written_where_scanpy_looks():
     assert np.array_equal(mdata.obsm["X_jella"], model.embedding_[rows])
     assert list(mdata.obs["jella_cluster"].cat.categories) == ["0", "1", "2"]
     assert np.array_equal(mdata.obs["jella_cluster"].astype(int), model.labels_[rows])
+    assert np.allclose(mdata.obs["jella_probability"], model.label_probabilities_[rows, model.labels_[rows]])
+    assert mdata.obsm["X_jella_pca"].shape == (N, 2)
     completed = model.complete(mdata)
     for v, (name, part) in enumerate(mdata.mod.items()):
+        here = mdata.obs_names.get_indexer(part.obs_names)
+        for key in ("X_jella", "X_jella_pca"):
+            assert np.array_equal(part.obsm[key], mdata.obsm[key][here])
+        colours = part.uns["jella_cluster_colors"].tolist()
+        assert len(set(colours)) == 3
+        assert colours == mdata.uns["jella_cluster_colors"].tolist()
         assert part.obs["jella_cluster"].equals(mdata.obs["jella_cluster"].loc[part.obs_names])
         assert np.array_equal(part.varm["jella_loadings"], to_numpy(model.readout_.bases[v]))
         assert np.array_equal(dense(part.X), before[name])
@@ -397,7 +405,9 @@ def test_a_second_model_leaves_nothing_of_the_first():
     mdata = example()
     jella.write_mudata(mdata, fitted(mdata))
     jella.write_mudata(mdata, fitted(mdata, jella.MIC, n_clusters=None))
-    assert "jella_cluster" not in mdata.obs
+    for target in (mdata, *mdata.mod.values()):
+        assert "jella_cluster" not in target.obs
+        assert "jella_cluster_colors" not in target.uns
     assert "jella_completed" not in mdata["rna"].layers
     assert "jella_completed_adt" not in mdata.obsm
     assert mdata.uns["jella"]["class"] == "MIC"

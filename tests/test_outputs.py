@@ -174,7 +174,7 @@ def test_a_report_that_fails_leaves_the_results_and_can_be_added(capsys, data, t
         done = json.loads((out / "run.json").read_text())
         assert done["parts"] == {"report": "pending"}
         assert sorted(path.name for path in out.iterdir()) == [
-            "completed", "embedding.csv", "labels.csv", "model.jella", "run.json",
+            "completed", "embedding.csv", "features.csv", "labels.csv", "model.jella", "run.json",
         ]  # fmt: skip
         error.__notes__ = []
     monkeypatch.setattr(jella.report, "write_report", write_report)

@@ -13,16 +13,17 @@ from common import holed, make, planted
 from scipy import sparse
 
 import jella
+from jella.describe.colouring import of_column
+from jella.describe.compared import compare
+from jella.describe.subject import Absent
 from jella.estimators.base import BaseMultiView
 from jella.model_selection.against_mean import errors_against_mean
 from jella.problem.terms.base import concrete_subclasses
 from jella.report import ReportData, write_report
-from jella.report.association import cramers_v
-from jella.report.colouring import of_column
-from jella.report.markers import differences
+from jella.report.figures import all_figures
+from jella.report.model_sections import variance_section
 from jella.report.page import render
 from jella.report.predictions import true_range
-from jella.report.subject import Absent
 from jella.views import read_views
 
 HOSTILE = '</script><img src="x" onerror="alert(1)">&amp;'
@@ -135,6 +136,15 @@ def test_explained_shares_are_those_of_the_formula(setting):
         assert abs(top.weight) == pytest.approx(np.abs(U[:, 0]).max())
 
 
+def test_components_are_numbered_from_0_as_columns_of_the_loadings():
+    views = holed("missing-view")
+    model = jella.MVLIV(n_components=3, max_iter=5, tol=0, random_state=0).fit(views)
+    data = ReportData.of(model, views, held_out=False)
+    assert all_figures(data)["plot-variance"]["data"][0]["x"] == ["0", "1", "2"]
+    table = str(variance_section(data.variance, data)).partition("<tbody>")[2]
+    assert [row.partition("</th>")[0].rpartition(">")[2] for row in table.split("<tr>")[1:]] == ["0", "1", "2"]
+
+
 def test_features_that_distinguish_clusters_are_standardised_mean_differences(rng):
     labels = np.repeat([0, 1, 2, -1], [10, 12, 9, 3])
     X = rng.poisson(2.0, (34, 6)).astype(float) + 1e3
@@ -142,7 +152,7 @@ def test_features_that_distinguish_clusters_are_standardised_mean_differences(rn
     X[:, 5] = 7.0
     X[rng.random(X.shape) < 0.1] = np.nan
     X[labels == 2, 3] = np.nan
-    found = differences(read_views(X)[0], labels, np.arange(3))
+    found = compare(read_views(X)[0], labels, np.arange(3)).difference
     inside, rest = (x[~np.isnan(x)] for x in (X[labels == 1, 4], X[(labels == 0) | (labels == 2), 4]))
     freedom = inside.size + rest.size - 2
     spread = np.sqrt((inside.var() * inside.size + rest.var() * rest.size) / freedom)
@@ -156,8 +166,8 @@ def test_sparse_views_give_the_same_markers_and_are_never_dense_as_a_whole(rng, 
     labels = np.arange(60) % 3
     X = rng.poisson(0.2, (60, 50)).astype(float) + (labels[:, None] == np.arange(50) % 3) * rng.poisson(1.0, (60, 50))
     other = rng.poisson(1.0, (60, 8)).astype(float) + 3 * (labels[:, None] == np.arange(8) % 3)
-    dense = differences(read_views(X)[0], labels, np.arange(3))
-    np.testing.assert_allclose(differences(read_views(sparse.csr_array(X))[0], labels, np.arange(3)), dense)
+    dense = compare(read_views(X)[0], labels, np.arange(3)).difference
+    np.testing.assert_allclose(compare(read_views(sparse.csr_array(X))[0], labels, np.arange(3)).difference, dense)
     views = {"words": sparse.csr_array(X), "other": other}
     model = jella.SparseBDR(3, calibrate=False, random_state=0).fit(views)
     to_dense, shapes = sparse.csr_array.toarray, []
@@ -246,15 +256,6 @@ def test_missing_entries_that_follow_clusters_are_warned_of(rng):
     data = ReportData.of(jella.MVLIV(3, random_state=0, max_iter=30, tol=0).fit(views), views, held_out=False)
     assert [(a.view, a.kind, a.is_strong) for a in data.associations] == [("view0", "entries", True)]
     assert any("how much of view view0 is missing" in w.words for w in data.warnings)
-
-
-def test_strength_of_association_is_corrected_for_bias(rng):
-    table = np.array([[20, 30], [25, 25], [30, 20]])
-    strength, p_value = cramers_v(table)
-    assert strength == pytest.approx(np.sqrt((4 / 150 - 2 / 149) / (1 - 1 / 149)))
-    assert p_value == pytest.approx(np.exp(-2.0))  # chi-square of 4 with two degrees of freedom
-    noise = [cramers_v(rng.multinomial(200, np.full(20, 0.05)).reshape(10, 2) + 1)[0] for _ in range(20)]
-    assert np.median(noise) < 0.1
 
 
 def test_clear_clusters_are_stable_and_chance_ones_are_not(rng):

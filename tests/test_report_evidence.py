@@ -14,13 +14,13 @@ import pytest
 from common import holed, planted
 
 import jella
+from jella.describe.subject import Absent
 from jella.estimators.methods.sparse_bdr import NoClearClustersWarning
 from jella.evidence.confidence import Confidence
 from jella.report import ReportData
 from jella.report.evidence_sections import MOST_DOUBTS
 from jella.report.page import render
 from jella.report.probabilities import UNCERTAIN
-from jella.report.subject import Absent
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from jella._version import __version__
 
 if TYPE_CHECKING:
-    from jella import datasets, experiments, io, metrics, model_selection, report, terms
+    from jella import datasets, experiments, io, metrics, model_selection, plot, report, terms
+    from jella.estimators.adjuster import Adjuster
     from jella.estimators.completion import RPCA, RRMC
     from jella.estimators.consensus import MIC, RAMC
     from jella.estimators.loading import load
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from jella.solve.relaxation import SOR, Basic, LMaFitSOR
     from jella.solve.solver import Progress, Result
     from jella.views.align import align
+    from jella.views.multi_view import MultiView
 
 # public name -> its module, which is imported at first use, so that `import jella` is fast
 _HOME = {
@@ -44,9 +46,11 @@ _HOME = {
     "RAMC": "jella.estimators.consensus",
     "RPCA": "jella.estimators.completion",
     "RRMC": "jella.estimators.completion",
+    "Adjuster": "jella.estimators.adjuster",
     "get_limits": "jella.numerics.limits",
     "set_limits": "jella.numerics.limits",
     "align": "jella.views.align",
+    "MultiView": "jella.views.multi_view",
     "cluster": "jella.oneshot",
     "complete": "jella.oneshot",
     "Problem": "jella.problem.model",
@@ -62,6 +66,7 @@ _HOME = {
     "io": "jella",
     "metrics": "jella",
     "model_selection": "jella",
+    "plot": "jella",
     "report": "jella",
     "terms": "jella",
 }
@@ -80,8 +85,10 @@ __all__ = [
     "RPCA",
     "RRMC",
     "SOR",
+    "Adjuster",
     "Basic",
     "LMaFitSOR",
+    "MultiView",
     "Problem",
     "Progress",
     "Result",
@@ -97,6 +104,7 @@ __all__ = [
     "load",
     "metrics",
     "model_selection",
+    "plot",
     "report",
     "set_limits",
     "terms",

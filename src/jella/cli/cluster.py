@@ -1,9 +1,11 @@
 """Find clusters, an embedding and the missing values, and write them together with a model and a report.
 
-OUT gets labels and embedding (by sample), completed/ (the views in the format of DATA), model.jella (for
-`jella transform`), report.html and run.json; with --interval, completed-lower/ and completed-upper/; and
-probabilities/ if a view has categories. Observed values are written as they were read. With --dask, labels, embedding
-and the completed views are folders of Parquet parts, and there is no report.
+OUT gets labels and embedding (by sample), features (that distinguish each cluster), completed/ (the views in the format
+of DATA), model.jella (for `jella transform`), report.html and run.json; with --interval, completed-lower/ and
+completed-upper/; and probabilities/ if a view has categories; with --metadata, metadata (how clusters go along with its
+columns); with --survival, survival (Kaplan-Meier curves); and confusion if classes are known. Observed values are
+written as they were read. With --dask, labels, embedding and the completed views are folders of Parquet parts, and
+there are no features and no report.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from jella.cli.completion import error_line, note_lines
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method, clusters_argument
 from jella.cli.flow import Later, fit_arguments, run_fit
+from jella.cli.metadata import metadata_arguments
 
 HELP = "clusters, embedding, completed views, a model and a report"
 REPORT = "report.html"
@@ -24,6 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options: what to read, how many clusters, where to write."""
     clusters_argument(parser)
     fit_arguments(parser)
+    metadata_arguments(parser)
     parser.add_argument("--no-report", action="store_true", help="no report.html")
 
 
@@ -39,10 +43,12 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
 def _write(fitted: Fitted) -> Record:
     sizes = fitted.write_labels_and_embedding()
+    fitted.write_features()
     found: Record = {"clusters": int(sizes.size), "sizes": sizes.tolist()}
     if hasattr(fitted.model, "complete"):
         found["completion"] = fitted.write_completed()
     fitted.write_model()
+    found |= fitted.write_metadata()
     return found | fitted.evidence() | fitted.agreement()
 
 
@@ -69,6 +75,8 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
         if evidence["uncertain"]:
             some = ", ".join(map(str, evidence["least_certain"][:5])) + (" ..." if evidence["uncertain"] > 5 else "")
             lines.append(f"{evidence['uncertain']:,} samples are uncertain (probability below 0.6): {some}")
+    lines += [record["metadata"]["words"]] if "metadata" in record else []
+    lines += [record["adjusted"]] if "adjusted" in record else []
     completion = record.get("completion", {})
     if completion.get("error") is not None:
         lines.append(f"completed values: {error_line(completion)}")

@@ -17,6 +17,7 @@ from jella.cli.completion import note_lines
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method
 from jella.cli.flow import Later, fit_arguments, run_fit
+from jella.cli.metadata import metadata_arguments
 from jella.numerics.words import aligned
 
 HELP = "impute the missing values, with an estimate of the error"
@@ -25,6 +26,7 @@ HELP = "impute the missing values, with an estimate of the error"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options: what to read, where to write."""
     fit_arguments(parser)
+    metadata_arguments(parser, survival=False)
     parser.add_argument(
         "--no-error",
         action="store_true",

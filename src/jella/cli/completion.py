@@ -65,12 +65,15 @@ def completion_settings(options: argparse.Namespace, method: Method, known: Mapp
             )
     if plain and given["--interval"] is not None:
         raise ValueError("expected --interval or --no-calibrate, got both; leave one of them out")
-    found: dict[str, Any] = {"kinds": _kinds(kinds)} if kinds else {}
+    found: dict[str, Any] = {"kinds": given_kinds(options)} if kinds else {}
     return found | ({"calibrate": False} if plain else {})
 
 
-def _kinds(texts: list[str]) -> Any:
-    """A kind for all views, or a dict of view -> kind."""
+def given_kinds(options: argparse.Namespace) -> Any:
+    """A kind for all views, or a dict of view -> kind; None if none is given."""
+    texts: list[str] = getattr(options, "kinds", None) or []
+    if not texts:
+        return None
     if texts == [text for text in texts if "=" in text]:
         return {view: kind for view, _, kind in (text.rpartition("=") for text in texts)}
     if len(texts) > 1:

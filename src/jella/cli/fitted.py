@@ -82,6 +82,14 @@ class Fitted(ABC):
     def write_report(self) -> None:
         """Write report.html."""
 
+    def write_features(self) -> None:
+        """Write the features of each cluster, if the samples are in memory."""
+        return
+
+    def write_metadata(self) -> Record:
+        """Write how clusters go along with metadata and known classes, if there are some."""
+        return {}
+
     def evidence(self) -> Record:
         """The evidence for the clusters, if there is some."""
         return {}

@@ -15,6 +15,7 @@ from jella.cli.completion import calibrate, completion_record, write_completed
 from jella.cli.data import aligned_labels, class_scores, read_data
 from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_device, fit, make_model
+from jella.cli.metadata import NOTHING, Known, as_fitted, for_adjusted, known_about
 from jella.cli.output import sample_column, write_embedding, write_table
 from jella.cli.place import Out
 from jella.cli.reporting import report_on
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from jella.oneshot.completed import Completed
     from jella.views import Views
 
+#: features per cluster and view in the table of features
+MOST_FEATURES = 100
+
 
 @contextmanager
 def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted]:
@@ -36,10 +40,14 @@ def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted
     device, model = chosen_device(options), make_model(options)
     say(options, "reading")
     dataset = read_data(options)
+    known = known_about(options, dataset)
+    dataset = as_fitted(dataset, known)
     say(options, "fitting")
-    model = fit(model, dataset.views, device)
+    model = fit(for_adjusted(model, known), dataset.views, device)
+    if known.adjusted is not None:
+        known.adjusted.mark(model)
     where = {} if device is None else {"device": str(device)}
-    fitted = FittedInMemory(options, model, place.folder, dataset.name, where, dataset, device)
+    fitted = FittedInMemory(options, model, place.folder, dataset.name, where, dataset, device, known)
     fitted.gather_evidence()
     fitted.calibrate()
     yield fitted
@@ -52,12 +60,16 @@ class FittedInMemory(Fitted):
     Attributes
     ----------
     dataset : Dataset
+        With the views that were fitted.
     device : Device or None
         The device of the fit.
+    known : Known
+        What is known about the samples.
     """
 
     dataset: Dataset
     device: Device | None
+    known: Known = NOTHING
 
     @property
     def views(self) -> Views:
@@ -90,6 +102,15 @@ class FittedInMemory(Fitted):
         if hasattr(self.model, "embedding_"):
             write_embedding(self.folder, samples, self.model, self.model.embedding_, self.options.tables)
         return np.bincount(labels[labels >= 0])
+
+    def write_features(self) -> None:
+        """Write the features that distinguish the clusters as a table, if there are at least two clusters."""
+        from jella.describe.markers import marker_columns
+        from jella.describe.subject import Subject
+
+        subject = Subject.of(self.model, self.dataset.views)
+        if subject.clusters.size > 1:
+            write_table(self.folder, "features", marker_columns(subject, MOST_FEATURES), self.options.tables)
 
     def gather_evidence(self) -> None:
         """Let a model with clusters refit parts of its samples; after Ctrl-C it goes on without evidence."""
@@ -140,7 +161,8 @@ class FittedInMemory(Fitted):
         if interval is not None and self.model.imputer_ is None:
             self.left_out.append("no intervals: they need a calibration on hidden values")
             interval = None
-        return Completed.by(self.model, self.dataset.views, interval=interval)
+        done = Completed.by(self.model, self.dataset.views, interval=interval)
+        return done if self.known.adjusted is None else self.known.adjusted.restored(done)
 
     def write_completed(self) -> Record:
         """Write the completed views; returns the number of filled cells of each, and what is known of the values."""
@@ -170,7 +192,24 @@ class FittedInMemory(Fitted):
             return
         second = "" if getattr(self.model, "imputer_", None) is not None else ", with a second fit on hidden values"
         say(self.options, f"writing the report{second}")
-        report_on(self.dataset, self.model, self.folder / "report.html", self.options)
+        report_on(self.dataset, self.model, self.folder / "report.html", self.options, self.known)
+
+    def write_metadata(self) -> Record:
+        """Write how clusters go along with metadata and known classes; returns what run.json says about it."""
+        from jella.describe.confusion import Confusion
+        from jella.describe.metadata import MetadataFindings
+
+        labels, truth, kind = np.asarray(self.model.labels_), aligned_labels(self.dataset), self.options.tables
+        record: Record = {} if self.known.adjusted is None else {"adjusted": self.known.notes[0]}
+        if truth is not None:
+            write_table(self.folder, "confusion", Confusion.of(labels, truth).columns(), kind)
+        if not self.known.columns:
+            return record
+        found = MetadataFindings.of(self.known.columns, labels, self.views, self.known.survival, self.options.seed)
+        write_table(self.folder, "metadata", found.table(), kind)
+        if found.survival is not None:
+            write_table(self.folder, "survival", found.survival.columns(), kind)
+        return record | {"metadata": {"words": found.words(), "columns": found.rows()}}
 
     def agreement(self) -> Record:
         """Scores of the clusters against known classes, if there are some."""

@@ -37,6 +37,7 @@ _OF_OTHER_FILES: dict[str, Any] = {
     "samples": "auto",
     "ids": "exact",
     "zero_rows": "observed",
+    "metadata": None,
 }
 
 

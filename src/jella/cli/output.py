@@ -26,7 +26,7 @@ def output_arguments(parser: argparse.ArgumentParser) -> None:
         "--overwrite", action="store_true", help="replace OUT if it holds earlier results and nothing else"
     )
     group.add_argument(
-        "--tables", choices=TABLE_FORMATS, default="csv", help="format of labels and embedding (default csv)"
+        "--tables", choices=TABLE_FORMATS, default="csv", help="format of labels, embedding and features (default csv)"
     )
 
 
@@ -41,7 +41,7 @@ def output(options: argparse.Namespace) -> AbstractContextManager[Out]:
 
 def inputs_of(options: argparse.Namespace) -> list[str]:
     """The files and folders that a command reads."""
-    single = (getattr(options, name, None) for name in ("config", "model", "folder"))
+    single = (getattr(options, name, None) for name in ("config", "model", "folder", "metadata"))
     return [*(options.data or []), *(path for path in single if path)]
 
 

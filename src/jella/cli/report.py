@@ -17,6 +17,7 @@ from jella.cli.data import read_data
 from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.flow import add_later
 from jella.cli.in_memory import FittedInMemory
+from jella.cli.metadata import as_fitted, for_adjusted, known_about, metadata_arguments
 from jella.cli.output import file_to_write
 from jella.cli.place import bring_back, held
 from jella.cli.reporting import report_on
@@ -32,6 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", nargs="*", default=None, help="the data, if they were moved")
     parser.add_argument("--to", metavar="FILE", help="write the report to this file instead of OUT/report.html")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    metadata_arguments(parser, adjust=False)
 
 
 def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
@@ -49,6 +51,8 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     {"cluster": cluster, "complete": complete}[command].arguments(parser)
     given = checked_options(done, parser, str(folder / "run.json"))
     given.data = options.data or given.data
+    if options.metadata or options.survival:
+        given.metadata, given.survival = options.metadata or given.metadata, options.survival
     with nullcontext() if options.to else held(folder):
         return (_estimate if command == "complete" else _report)(options, folder, done, given)
 
@@ -58,12 +62,14 @@ def _report(
 ) -> tuple[list[str], dict[str, Any]]:
     path = _target(options, folder, done, given)
     model, dataset = load_model(folder), read_data(given)
+    known = known_about(given, dataset)
+    dataset = as_fitted(dataset, known)
     if options.to:
-        report_on(dataset, model, path, given)
+        report_on(dataset, model, path, given, known)
         return [f"written to {path}"], {"report": str(path)}
     done["files"] = sorted({*map(str, done["files"]), cluster.REPORT})
     update_run(folder, done, parts={cluster.LATER.name: PENDING})
-    fitted = FittedInMemory(given, model, folder, dataset.name, {}, dataset, None)
+    fitted = FittedInMemory(given, model, folder, dataset.name, {}, dataset, None, known)
     add_later(fitted, cluster.LATER, done)
     lines = fitted.left_out or [f"written to {path}"]
     return lines, {"report": None if fitted.left_out else str(path)}
@@ -88,11 +94,12 @@ def _estimate(
     if options.to:
         raise ValueError("expected --to for a folder of `jella cluster`, got one of `jella complete`; leave --to out")
     device, dataset = chosen_device(given), read_data(given)
-    given.interval, model = None, make_model(given)
+    known = known_about(given, dataset)
+    dataset, given.interval, model = as_fitted(dataset, known), None, for_adjusted(make_model(given), known)
     if done["summary"].get("calibrated") is False and "calibrate" in model.get_params():
         model.set_params(calibrate=False)  # the error of the values that were written
     model = fit(model, dataset.views, device)
-    fitted = FittedInMemory(given, model, folder, dataset.name, {}, dataset, device)
+    fitted = FittedInMemory(given, model, folder, dataset.name, {}, dataset, device, known)
     fitted.calibrate()
     found = add_later(fitted, complete.LATER, done)
     text = error_line(found) if found else "no estimate of the error: too few values are known"

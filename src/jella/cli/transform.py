@@ -16,6 +16,7 @@ from jella.cli.completion import calibrate, completion_record, interval_argument
 from jella.cli.data import data_arguments, read_data
 from jella.cli.fitted import Record
 from jella.cli.flow import written_to
+from jella.cli.metadata import refuse_adjusted
 from jella.cli.output import output, output_arguments, sample_column, write_embedding, write_table
 from jella.cli.results import load_model
 from jella.cli.run_file import new_run
@@ -38,6 +39,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
     with output(options) as place:
         model = load_model(options.model)
+        refuse_adjusted(model)
         if not hasattr(model, "transform"):
             raise ValueError(
                 f"expected a model that embeds new samples, got {type(model).__name__}; fit another method"

@@ -25,6 +25,7 @@ from jella.estimators.parameters import check_parameters
 from jella.graphs.cluster_path import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.finite import is_finite, overflow_refused, too_large
+from jella.numerics.optional import need
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters
 from jella.readout.completion import complete_views
@@ -120,6 +121,8 @@ class BaseMultiView(BaseEstimator):
     view_names_in_: list[str]
     sample_names_in_: Any
     dropped_: list[Any]
+    #: covariates whose effects were removed from the views before the fit, if there are some
+    adjusted_for_: tuple[str, ...]
 
     @property
     @abstractmethod
@@ -237,7 +240,7 @@ class BaseMultiView(BaseEstimator):
 
     def _remember(self, X: Any, prepared: Prepared) -> None:
         """Set what later calls need to know about the views of the fit; forget the clusters of an earlier fit."""
-        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_"):
+        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_", "adjusted_for_"):
             if name in vars(self):
                 delattr(self, name)
         views = prepared.views
@@ -387,6 +390,27 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         """
         views = self.read(X, observed)
         return self._with_names(views.as_given(self._answers().present(views)), views.sample_names)
+
+    def loadings(self) -> dict[str, Any]:
+        """The bases as tables: per view, a pandas DataFrame of features by components.
+
+        The columns are those of the embedding. Values are in the scale that the model works in (see `scaling_`), where
+        a view is about ``embedding @ loadings.T``.
+
+        Examples
+        --------
+        >>> import jella
+        >>> views = {"a": [[1.0, 2.0], [2.0, 4.0]], "b": [[3.0], [6.0]]}
+        >>> tables = jella.MVLIV(n_components=1).fit(views).loadings()
+        >>> {name: table.shape for name, table in tables.items()}, list(tables["a"].columns)
+        ({'a': (2, 1), 'b': (1, 1)}, ['mvliv0'])
+        """
+        check_is_fitted(self, "readout_")
+        pd, columns, names = need("pandas", "pandas"), self.get_feature_names_out(), self.schema_.feature_names
+        return {
+            name: pd.DataFrame(to_numpy(U), index=features, columns=columns)
+            for name, features, U in zip(self.view_names_in_, names, self.readout_.bases, strict=True)
+        }
 
     def _answers(self) -> Readout:
         """The readout with the current `on_empty`, which the user may have changed after the fit."""

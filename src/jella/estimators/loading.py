@@ -24,6 +24,7 @@ SOMETIMES = {
     "feature_names_in_",
     "imputer_",
     "evidence_",
+    "adjusted_for_",
 }
 #: properties that may take several fits
 LAZY = {"label_probabilities_"}

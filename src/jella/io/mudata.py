@@ -11,7 +11,11 @@ import sklearn
 from scipy import sparse
 
 from jella._version import __version__
+from jella.describe.palette import palette
+from jella.describe.picture import Picture, draw_picture
+from jella.describe.subject import Fit
 from jella.estimators.base import BaseMultiView
+from jella.evidence.confidence import label_columns
 from jella.numerics.arrays import to_numpy
 from jella.views.annotated import modalities, new_annotated
 from jella.views.containers import is_mudata
@@ -36,7 +40,11 @@ def write_mudata(mdata: Any, model: Any, key: str = "jella") -> None:
     The following is written, as far as the model has it:
 
     - ``mdata.obsm["X_jella"]``: the embedding, (n, r); NaN for observations that the fit did not use.
-    - ``mdata.obs["jella_cluster"]``: the clusters as categories; also in ``obs`` of each modality.
+    - ``mdata.obsm["X_jella_pca"]``: its two leading principal components, as `jella.plot.embedding` draws them.
+    - ``mdata.obs["jella_cluster"]``: the clusters as categories, with their colours in
+      ``mdata.uns["jella_cluster_colors"]``.
+    - ``mdata.obs["jella_probability"]``: the probability of the cluster.
+    - All of these also in each modality, so that scanpy can plot it by itself.
     - ``mdata[mod].layers["jella_completed"]``: the values of a modality, with estimates where X has NaN.
     - ``mdata.obsm["jella_completed_<mod>"]``: the same for all observations, if the modality lacks some.
     - ``mdata[mod].varm["jella_loadings"]``: the basis of a modality, (d, r), in the scale that the model works in.
@@ -57,11 +65,9 @@ def write_mudata(mdata: Any, model: Any, key: str = "jella") -> None:
     loadings = _loadings(model, parts)
     completed = _completed(model, parts)
     _clear(mdata, key)
-    rows = model.sample_names_in_.get_indexer(mdata.obs_names)
-    if hasattr(model, "embedding_"):
-        mdata.obsm[f"X_{key}"] = _rows(to_numpy(model.embedding_), rows)
-    if hasattr(model, "labels_"):
-        _write_clusters(mdata, np.where(rows < 0, -1, model.labels_[rows]), f"{key}_cluster")
+    found = _of_samples(model)
+    for target in (mdata, *mdata.mod.values()):
+        _write_samples(target, model.sample_names_in_.get_indexer(target.obs_names), found, key)
     for name, basis in loadings.items():
         parts[name].varm[f"{key}_loadings"] = basis
     for name, done in completed.items():
@@ -124,29 +130,58 @@ def _completed(model: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _clear(mdata: Any, key: str) -> None:
     """Remove what an earlier call wrote, since the new model may not have all of it."""
-    names = [name for name in mdata.obsm if name == f"X_{key}" or name.startswith(f"{key}_completed_")]
-    places = [(mdata.obsm, names), (mdata.obs, [f"{key}_cluster"]), (mdata.uns, [key])]
-    for part in mdata.mod.values():
+    names = [name for name in mdata.obsm if name.startswith(f"{key}_completed_")]
+    places: list[tuple[Any, list[str]]] = [(mdata.obsm, names), (mdata.uns, [key])]
+    for target in (mdata, *mdata.mod.values()):
         places += [
-            (part.obs, [f"{key}_cluster"]),
-            (part.varm, [f"{key}_loadings"]),
-            (part.layers, [f"{key}_completed"]),
+            (target.obsm, [f"X_{key}", f"X_{key}_pca"]),
+            (target.obs, [f"{key}_cluster", f"{key}_probability"]),
+            (target.uns, [f"{key}_cluster_colors"]),
         ]
+    for part in mdata.mod.values():
+        places += [(part.varm, [f"{key}_loadings"]), (part.layers, [f"{key}_completed"])]
     for place, written in places:
         for name in written:
             if name in place:
                 del place[name]
 
 
-def _write_clusters(mdata: Any, labels: np.ndarray, column: str) -> None:
-    """Clusters of all observations; -1 becomes a missing value."""
+def _of_samples(model: Any) -> tuple[dict[str, np.ndarray], np.ndarray | None, np.ndarray | None]:
+    """What a model has found for its samples: embeddings by the end of their name, labels, and their probabilities."""
+    embeddings: dict[str, np.ndarray] = {}
+    if hasattr(model, "embedding_"):
+        W = to_numpy(model.embedding_)
+        embeddings = {"": W, "_pca": _plane(model, W)}
+    if not hasattr(model, "labels_"):
+        return embeddings, None, None
+    known = hasattr(model, "label_probabilities_")
+    sure = label_columns(model.labels_, model.label_probabilities_)["probability"] if known else None
+    return embeddings, model.labels_, sure
+
+
+def _write_samples(target: Any, rows: np.ndarray, found: tuple[Any, ...], key: str) -> None:
+    """Write what was found into a MuData or one modality, whose observations are these rows of the fit, -1 for none."""
     import pandas as pd
 
-    names = pd.Index([str(cluster) for cluster in range(labels.max(initial=-1) + 1)])  # text, as in scanpy
-    clusters = pd.Series(pd.Categorical.from_codes(labels, names), index=mdata.obs_names)
-    mdata.obs[column] = clusters
-    for part in mdata.mod.values():
-        part.obs[column] = clusters.reindex(part.obs_names)
+    embeddings, labels, sure = found
+    for end, W in embeddings.items():
+        target.obsm[f"X_{key}{end}"] = _rows(W, rows)
+    if labels is not None:
+        names = pd.Index([str(cluster) for cluster in range(labels.max(initial=-1) + 1)])  # text, as in scanpy
+        codes = np.where(rows < 0, -1, labels[rows])  # -1 becomes a missing value
+        target.obs[f"{key}_cluster"] = pd.Series(pd.Categorical.from_codes(codes, names), index=target.obs_names)
+        target.uns[f"{key}_cluster_colors"] = np.array(palette(len(names)))
+    if sure is not None:
+        target.obs[f"{key}_probability"] = np.where(rows < 0, np.nan, sure[rows])
+
+
+def _plane(model: Any, W: np.ndarray) -> np.ndarray:
+    """The two leading principal components of the embedding, (n, 2); NaN for observations that were dropped."""
+    out = np.full((len(W), 2), np.nan)
+    found = draw_picture(Fit.of_model(model), [], most=len(W))
+    if isinstance(found, Picture):
+        out[found.rows] = found.points
+    return out
 
 
 def _rows(X: Any, positions: np.ndarray) -> Any:

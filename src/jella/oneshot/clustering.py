@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from jella.describe.cluster_table import cluster_columns
+from jella.describe.confusion import Confusion
+from jella.describe.markers import SAME_DATA, marker_columns
+from jella.describe.metadata import MetadataFindings
+from jella.describe.subject import Subject
+from jella.describe.survival import Survival, check_survival
+from jella.estimators.adjuster import Adjuster
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.evidence.confidence import UNCERTAIN, label_columns, uncertain
 from jella.evidence.gather import ClusterEvidence
@@ -15,7 +23,18 @@ from jella.graphs.spectral import modularity
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.optional import need
 from jella.numerics.words import counted, percent, shortened
-from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, count_cells, view_table
+from jella.oneshot.adjusting import Adjusted, chosen_covariates
+from jella.oneshot.common import (
+    NAME_WIDTH,
+    aligned_views,
+    as_given,
+    check_settings,
+    count_cells,
+    metadata_columns,
+    view_table,
+)
+from jella.views import read_views
+from jella.views.sample_columns import read_column
 
 #: cluster sizes and uncertain samples that a repr lists
 SHOWN_SIZES, SHOWN_UNCERTAIN = 10, 5
@@ -48,6 +67,10 @@ class Clustering:
         Fitted: for predict, transform and complete on new samples.
     n_missing : dict of name -> int
         Missing entries of each view; one of a category counts once.
+    adjuster : Adjuster or None
+        Fitted, if covariates were given. The model knows adjusted values: pass new samples through its `transform`.
+    about : MetadataFindings or None
+        What `metadata` and `survival` show, if metadata were given.
     seconds : float
     """
 
@@ -61,11 +84,38 @@ class Clustering:
     modularity: float
     model: SparseBDR
     n_missing: dict[str, int]
+    adjuster: Adjuster | None
+    about: MetadataFindings | None
     seconds: float
     _views: Any
     _observed: Any
     _turned: bool
     _n_entries: dict[str, int]
+    _adjusted: Adjusted | None
+
+    @property
+    def metadata(self) -> Any:
+        """The association of the clusters with each column of the metadata, a pandas DataFrame; None without metadata.
+
+        See `jella.describe.association.ColumnAssociation` for its columns. `verdict` says in words whether clusters and
+        column are associated, and whether missing values alone explain it.
+        """
+        return None if self.about is None else self.about.as_frame()
+
+    @property
+    def survival(self) -> Survival | None:
+        """Kaplan-Meier curves of the clusters and a log-rank test; None unless `survival` was given."""
+        return None if self.about is None else self.about.survival
+
+    def confusion(self, labels: Any) -> Any:
+        """How known classes are spread over the clusters: a pandas DataFrame of counts, clusters in rows.
+
+        Parameters
+        ----------
+        labels : Series, or array (n,) in the order of the samples
+            Known classes, NaN or None if not known. A Series is matched by its index.
+        """
+        return Confusion.of(self.labels, read_column(labels, "labels", self.sample_names, self.labels.size)).as_frame()
 
     def complete(self) -> Any:
         """The clustered views with their missing values imputed, as `SparseBDR.complete` does.
@@ -73,7 +123,8 @@ class Clustering:
         Same container and units, observed values unchanged bit for bit. The views are not copied when clustering: if
         they were changed since, the changed values are completed.
         """
-        return as_given(self.model.complete(self._views, observed=self._observed), self._turned)
+        done = self.model.complete(self._views, observed=self._observed)
+        return as_given(done if self._adjusted is None else self._adjusted.restore(done), self._turned)
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with one row per sample: its cluster, how probable that is, and its embedding."""
@@ -85,6 +136,68 @@ class Clustering:
             for place, (name, values) in enumerate(label_columns(self.labels, self.probabilities).items(), 1):
                 frame.insert(place, name, values)
         return frame
+
+    def markers(self, n_features: int | None = None) -> Any:
+        """Features that distinguish each cluster from all other samples, as a pandas DataFrame.
+
+        The clusters were found in the same data, so p-values and q-values are too small: they rank features and prove
+        nothing. `attrs["caveat"]` says so too. If covariates were given, means are those of adjusted values.
+
+        Parameters
+        ----------
+        n_features : int, optional
+            Features per cluster and view, the largest effect first; by default all with at least three observed values
+            in the cluster and outside.
+
+        Returns
+        -------
+        DataFrame
+            cluster, view, feature; effect (difference of the means in pooled standard deviations, which count as at
+            least a tenth of the feature's own) and its direction; mean and other_mean (in the cluster and outside, in
+            your units); p_value (Welch's t-test) and q_value (Benjamini-Hochberg over all clusters and features);
+            share_observed and other_share_observed (samples of the cluster, and others, that have a value).
+
+        Examples
+        --------
+        >>> import jella
+        >>> digits = jella.datasets.load_digits_views()
+        >>> some = {name: view[:200] for name, view in digits.data.items()}
+        >>> found = jella.cluster(some, 10, evidence=False)
+        >>> found.markers(1).shape, found.markers(1).loc[0, ["view", "direction"]].tolist()
+        ((30, 11), ['pixels', 'higher'])
+        """
+        frame = need("pandas", "pandas").DataFrame(marker_columns(self.as_subject(), n_features))
+        frame.attrs["caveat"] = SAME_DATA
+        return frame
+
+    def summary(self) -> Any:
+        """A pandas DataFrame with one row per cluster; -1 stands for samples that belong to none.
+
+        Its columns are: size and share of all samples; mean_probability of the labels, and n_uncertain, the number of
+        labels with a probability below 0.6; found_again, how often refits on parts of the samples agree with a label;
+        for each view, lacks_NAME, the share of samples without it, and missing_NAME, the share of missing entries; and
+        features, the three that differ most, with their effects as in `markers`.
+
+        Examples
+        --------
+        >>> import jella
+        >>> digits = jella.datasets.load_digits_views()
+        >>> some = {name: view[:200] for name, view in digits.data.items()}
+        >>> found = jella.cluster(jella.datasets.make_incomplete(some, 0.3, random_state=0), 10, evidence=False)
+        >>> table = found.summary()
+        >>> table.index.name, int(table["size"].sum()), bool(table["lacks_pixels"].between(0, 1).all())
+        ('cluster', 200, True)
+        """
+        columns = cluster_columns(self.as_subject(), self.probabilities, self.evidence)
+        return need("pandas", "pandas").DataFrame(columns).set_index("cluster")
+
+    def loadings(self) -> Any:
+        """The features of each component, as `SparseBDR.loadings`."""
+        return self.model.loadings()
+
+    def as_subject(self) -> Subject:
+        """The model with its data, as tables and plots describe it."""
+        return replace(Subject.of(self.model, self._views, self._observed), labels=np.asarray(self.labels))
 
     def uncertain(self) -> np.ndarray:
         """Positions of the samples whose label has a probability below 0.6, the least certain first."""
@@ -107,6 +220,8 @@ class Clustering:
                 *(() if path is None else (f"  evidence    {path.words()}",)),
                 *(() if self.probabilities is None or self.n_clusters < 2 else (f"  uncertain   {self._doubts()}",)),
                 f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)",
+                *(() if self.about is None else (f"  metadata    {self.about.words()}",)),
+                *(() if self._adjusted is None else (f"  adjusted    {self._adjusted.words()}",)),
                 *view_table(rows, "<>><>"),
                 f"  {counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
             ]
@@ -131,6 +246,10 @@ def cluster(
     samples: str = "rows",
     zero_rows: str = "observed",
     noise: bool = False,
+    metadata: Any = None,
+    survival: tuple[str, str] | None = None,
+    covariates: Any = None,
+    adjust_views: Sequence[str] | None = None,
     random_state: Any = 0,
     **settings: Any,
 ) -> Clustering:
@@ -152,6 +271,17 @@ def cluster(
     noise : bool, default=False
         Whether samples that belong to no cluster get the label -1: those whose label has a probability below a half,
         and those that lie apart (`SparseBDR.belongs_nowhere`).
+    metadata : DataFrame or dict of name -> column, optional
+        What is known about the samples, compared with the clusters afterwards: see `Clustering.metadata`. It has no
+        effect on the clusters. A DataFrame is matched by its index if the views have ids, under the rule `ids`;
+        anything else must be in the order of the samples.
+    survival : (str, str), optional
+        Columns of the metadata with a time and whether the event happened then (1) or not until then (0): see
+        `Clustering.survival`. Needs the extra `survival`.
+    covariates : DataFrame, Series, dict of name -> column, or names of columns of the metadata, optional
+        Batches and numbers whose effects are removed from the views before the fit, by `jella.Adjuster`.
+    adjust_views : sequence of str, optional
+        Names of the views from which they are removed; by default all.
     random_state : int, Generator or RandomState, default=0
     **settings
         Other parameters of `jella.SparseBDR`, such as n_neighbors or scale.
@@ -183,7 +313,16 @@ def cluster(
     begin = perf_counter()
     check_settings(settings)
     views = aligned_views(views, observed, ids, samples, zero_rows)
-    model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(views, observed=observed)
+    columns = metadata_columns(metadata, views, observed, ids)
+    pair = check_survival(survival, columns)
+    adjusted, used = None, (views, observed)
+    if covariates is not None:
+        chosen, kinds = chosen_covariates(covariates, columns), settings.get("kinds")
+        adjusted = Adjusted.of(views, chosen, observed, ids=ids, only=adjust_views, kinds=kinds)
+        used, settings["kinds"] = (adjusted.views, None), adjusted.kinds
+    model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(used[0], observed=used[1])
+    if adjusted is not None:
+        adjusted.mark(model)
     evidence = model.gather_evidence()
     probabilities = model.label_probabilities_ if isinstance(model.labels_, np.ndarray) else None
     if noise and probabilities is None:
@@ -203,11 +342,14 @@ def cluster(
         modularity=modularity(model.graph_ + model.graph_.T, own[landmarks]),
         model=model,
         n_missing=missing,
+        adjuster=None if adjusted is None else adjusted.adjuster,
+        about=MetadataFindings.of(columns, np.asarray(labels), read_views(views, observed), pair) if columns else None,
         seconds=perf_counter() - begin,
-        _views=views,
-        _observed=observed,
+        _views=used[0],
+        _observed=used[1],
         _turned=samples == "columns",
         _n_entries=entries,
+        _adjusted=adjusted,
     )
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.numerics.words import aligned, closest_name, counted
 from jella.views import is_chunked, read_views
 from jella.views.align import align, turned
 from jella.views.read import split
+from jella.views.sample_columns import read_columns
 from jella.views.table_cells import n_cells, n_missing_cells
 from jella.views.write import put_back
 
@@ -29,6 +32,16 @@ def aligned_views(views: Any, observed: Any, ids: Any, samples: str, zero_rows: 
             "first, and pass observed for its result"
         )
     return align(views, ids=ids, samples=samples, zero_rows=zero_rows)
+
+
+def metadata_columns(metadata: Any, views: Any, observed: Any, ids: Any) -> dict[str, np.ndarray]:
+    """The columns of metadata in the order of the samples; none without metadata."""
+    if metadata is None:
+        return {}
+    if is_chunked(views):
+        raise ValueError("expected samples in memory with metadata, got a Dask collection; leave metadata out")
+    read = read_views(views, observed)
+    return read_columns(metadata, read.sample_names, read.n_samples, ids=ids)
 
 
 def as_given(completed: Any, was_turned: bool) -> Any:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from jella.describe.subject import Subject
+from jella.estimators.adjuster import Adjuster
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.impute.errors import ErrorEstimate
 from jella.impute.estimates import check_level
 from jella.impute.quality import Quality
 from jella.model_selection.against_mean import errors_against_mean
 from jella.numerics.words import counted, shortened
+from jella.oneshot.adjusting import Adjusted
 from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, count_cells, view_table
 from jella.oneshot.completed import Completed
 from jella.oneshot.words import SIDES, completion_rows, verdict
@@ -52,6 +56,8 @@ class Completion:
         Of the levels of categories, for views that have some.
     model : SparseBDR
         Fitted on all observed values.
+    adjuster : Adjuster or None
+        Fitted, if covariates were given. The model knows adjusted values.
     seconds : float
     """
 
@@ -71,8 +77,17 @@ class Completion:
     std: Any
     probabilities: dict[str, Any]
     model: SparseBDR
+    adjuster: Adjuster | None
     seconds: float
+    _views: Any
+    _observed: Any
+    _turned: bool
     _n_entries: dict[str, int]
+    _adjusted: Adjusted | None
+
+    def as_subject(self) -> Subject:
+        """The model with its data, as tables and plots describe it."""
+        return Subject.of(self.model, self._views, self._observed)
 
     def __repr__(self) -> str:
         model, n = self.model, int(self.model.embedding_.shape[0])
@@ -101,6 +116,8 @@ def complete(
     ids: Any = "exact",
     samples: str = "rows",
     zero_rows: str = "observed",
+    covariates: Any = None,
+    adjust_views: Sequence[str] | None = None,
     random_state: Any = 0,
     interval: float | None = None,
     estimate_error: bool = True,
@@ -123,6 +140,11 @@ def complete(
     ids, samples, zero_rows : optional
         How sample ids are made equal, where the samples are, and whether rows of zeros are missing; as in
         `jella.align`.
+    covariates : DataFrame, Series, or dict of name -> column, optional
+        Batches and numbers whose effects are removed before the fit, and put back into the imputed values, by
+        `jella.Adjuster`. Errors are those of adjusted values.
+    adjust_views : sequence of str, optional
+        Names of the views from which they are removed; by default all.
     random_state : int, Generator or RandomState, default=0
         Seed of the fits, and of the hidden values.
     interval : float in (0, 1), optional
@@ -166,11 +188,20 @@ def complete(
     check_level(interval)
     views = aligned_views(views, observed, ids, samples, zero_rows)
     settings = {"evidence": False} | settings  # clusters are not asked for
-    model = SparseBDR(random_state=random_state, **settings).fit(views, observed=observed)
-    done = Completed.by(model, views, observed, interval)
+    adjusted, used = None, (views, observed)
+    if covariates is not None:
+        kinds = settings.get("kinds")
+        adjusted = Adjusted.of(views, covariates, observed, ids=ids, only=adjust_views, kinds=kinds)
+        used, settings["kinds"] = (adjusted.views, None), adjusted.kinds
+    model = SparseBDR(random_state=random_state, **settings).fit(used[0], observed=used[1])
+    if adjusted is not None:
+        adjusted.mark(model)
+    done = Completed.by(model, *used, interval)
+    deviations = None if interval is None or done.found is None else done.found.deviations(used[0], model.schema_)
+    done = done if adjusted is None else adjusted.restored(done)
     missing, entries = count_cells(views, observed)
     n, left = int(model.embedding_.shape[0]), len(model.dropped_)
-    quality = done.quality if done.quality is not None or not estimate_error else _by_refit(model, views, observed)
+    quality = done.quality if done.quality is not None or not estimate_error else _by_refit(model, *used)
     by_view = None if quality is None or not estimate_error else quality.by_view
     overall = None if quality is None or not estimate_error else quality.overall
     turned = samples == "columns"
@@ -184,15 +215,20 @@ def complete(
         standard_error_by_view=_each(by_view, "standard_error"),
         mean_error_by_view=_each(by_view, "mean_error"),
         imputed_by_mean=[] if quality is None else quality.by_mean,
-        kinds={} if chunked else model.kinds_.summary(model.view_names_in_),
+        kinds={} if chunked else (adjusted.adjuster if adjusted else model).kinds_.summary(model.view_names_in_),
         notes=() if quality is None else quality.notes,
         lower=None if interval is None else as_given(done.lower, turned),
         upper=None if interval is None else as_given(done.upper, turned),
-        std=None if interval is None or done.found is None else done.found.deviations(views, model.schema_),
+        std=deviations,
         probabilities=done.probabilities,
         model=model,
+        adjuster=None if adjusted is None else adjusted.adjuster,
         seconds=perf_counter() - begin,
+        _views=used[0],
+        _observed=used[1],
+        _turned=turned,
         _n_entries=entries,
+        _adjusted=adjusted,
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2_contingency, kruskal
+from scipy.stats import rankdata
 
+from jella.describe.strength import Categories, Scores, Statistic
+from jella.describe.subject import Absent, Subject
 from jella.numerics.arrays import to_numpy
-from jella.report.subject import Absent, Subject
 from jella.views import View
 
 #: a warning is given from this strength on, if the p-value (times the number of tests) is below the level
@@ -55,36 +56,13 @@ def find_associations(subject: Subject) -> tuple[Association, ...] | Absent:
     return tuple(Association(a.view, a.kind, a.strength, min(1.0, a.p_value * len(found)), a.by_cluster) for a in found)
 
 
-def cramers_v(table: np.ndarray) -> tuple[float, float]:
-    """Strength of association of a table of counts, corrected for bias [1]_, and the p-value of its chi-square test.
-
-    References
-    ----------
-    .. [1] W. Bergsma: A bias-correction for Cramér's V and Tschuprow's T. Journal of the Korean Statistical Society 42
-       (2013).
-
-    Examples
-    --------
-    >>> strength, p_value = cramers_v(np.array([[50, 0], [0, 50]]))
-    >>> round(strength, 2), p_value < 1e-20
-    (1.0, True)
-    """
-    test = chi2_contingency(table, correction=False)
-    n, (rows, columns) = int(table.sum()), table.shape
-    corrected = max(0.0, test.statistic / n - (rows - 1) * (columns - 1) / (n - 1))
-    sides = [side - (side - 1) ** 2 / (n - 1) for side in (rows, columns)]
-    most = min(sides) - 1.0
-    return float(np.sqrt(min(1.0, corrected / most))) if most > 0 else 0.0, float(test.pvalue)
-
-
 def _of_view(view: View, labels: np.ndarray) -> Association | None:
     present = view.presence()
     if present.all() or not present.any():
         return None
-    groups = [present[labels == cluster] for cluster in np.unique(labels)]
-    table = np.array([[group.sum(), (~group).sum()] for group in groups])
-    strength, p_value = cramers_v(table)
-    return Association(view.name, "view", strength, p_value, np.array([group.mean() for group in groups]))
+    clusters, groups = np.unique(labels, return_inverse=True)
+    means = np.array([present[labels == cluster].mean() for cluster in clusters])
+    return _associated(view.name, "view", Categories.of_codes(present.astype(np.intp), groups), groups, means)
 
 
 def _of_entries(view: View, labels: np.ndarray) -> Association | None:
@@ -93,12 +71,14 @@ def _of_entries(view: View, labels: np.ndarray) -> Association | None:
     present = view.presence()
     share = to_numpy(view.count_by_sample())[present] / view.n_features
     clusters = np.unique(labels)
-    groups = [share[labels[present] == cluster] for cluster in clusters]
-    means = np.array([group.mean() if group.size else np.nan for group in groups])
-    some = [group for group in groups if group.size]
-    if len(some) < 2 or np.ptp(share) == 0:
+    here = labels[present]
+    means = np.array([share[here == cluster].mean() if (here == cluster).any() else np.nan for cluster in clusters])
+    groups = np.unique(here, return_inverse=True)[1]
+    if groups.max() < 1 or np.ptp(share) == 0:
         return None
-    test = kruskal(*some)
-    n, k = share.size, len(some)
-    effect = (test.statistic - k + 1) / (n - k) if n > k else 0.0
-    return Association(view.name, "entries", float(np.sqrt(min(1.0, max(0.0, effect)))), float(test.pvalue), means)
+    return _associated(view.name, "entries", Scores.of_scores(rankdata(share), groups), groups, means)
+
+
+def _associated(name: str, kind: str, statistic: Statistic, groups: np.ndarray, means: np.ndarray) -> Association:
+    value = statistic.of(groups)
+    return Association(name, kind, statistic.strength(value), statistic.p_value(value), means)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from jella.describe.markers import Marker, Markers
+from jella.describe.subject import Absent
 from jella.numerics.words import counted, listed, percent, signed
 from jella.report.association import LEVEL, STRONG, Association
 from jella.report.data import ReportData
-from jella.report.markers import Marker, Markers
 from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.stability import Stability
-from jella.report.subject import Absent
 from jella.report.summary import UNSTABLE, association_words
 
 #: clusters whose features are listed

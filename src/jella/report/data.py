@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from jella.describe.subject import Subject
 from jella.report.findings import Agreement, Findings
-from jella.report.subject import Subject
 from jella.report.summary import Warned, summarise, warn_of
 
 __all__ = ["Agreement", "ReportData"]
@@ -37,9 +38,18 @@ class ReportData(Findings):
     warnings: tuple[Warned, ...]
 
     @classmethod
-    def of(cls, model: Any, X: Any, *, observed: Any = None, seed: int | None = None, **options: Any) -> ReportData:
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        observed: Any = None,
+        seed: int | None = None,
+        notes: Sequence[str] = (),
+        **options: Any,
+    ) -> ReportData:
         """Compute the content; the parameters are those of `write_report`."""
         subject = Subject.of(model, X, observed, seed)
         found = Findings.about(subject, **options)
         parts = {one.name: getattr(found, one.name) for one in fields(found)}
-        return cls(**parts, summary=summarise(subject, found), warnings=warn_of(subject, found))
+        return cls(**parts, summary=(*summarise(subject, found), *notes), warnings=warn_of(subject, found))

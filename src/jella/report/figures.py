@@ -8,21 +8,22 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from jella.describe.affinity import AffinityMap
+from jella.describe.convergence import Convergence
+from jella.describe.missing import MissingMap
+from jella.describe.picture import Picture
+from jella.describe.subject import Absent
+from jella.describe.variance import Variance
 from jella.graphs.cluster_path import CLEAR, LEAST_SPREAD, ClusterPath
 from jella.numerics.optional import need
-from jella.report.affinity import AffinityMap
-from jella.report.convergence import Convergence
 from jella.report.data import ReportData
 from jella.report.evidence_sections import has_stability
 from jella.report.markup import for_plot
-from jella.report.missing import MissingMap
-from jella.report.picture import Picture
+from jella.report.metadata_sections import survival_figure
 from jella.report.predictions import Prediction, true_range
 from jella.report.probabilities import UNCERTAIN, Probabilities
 from jella.report.stability import Stability
-from jella.report.subject import Absent
 from jella.report.summary import UNSTABLE
-from jella.report.variance import Variance
 
 Figure: TypeAlias = dict[str, Any]
 
@@ -53,6 +54,8 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
         found |= {f"plot-prediction-{v}": prediction_figure(p) for v, p in enumerate(shown)}
     if not isinstance(data.variance, Absent):
         found["plot-variance"] = variance_figure(data.variance, data.view_names)
+    if data.metadata is not None and data.metadata.survival is not None:
+        found["plot-survival"] = survival_figure(data.metadata.survival)
     return found
 
 
@@ -76,7 +79,7 @@ def points_of(picture: Picture, names: tuple[str, ...]) -> dict[str, Any]:
         "x": _rounded(picture.points[:, 0]),
         "y": _rounded(picture.points[:, 1]),
         "names": [for_plot(names[row]) for row in picture.rows],
-        "axes": [f"component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(picture.explained)],
+        "axes": list(picture.axis_names),
         "colourings": [
             {
                 "name": for_plot(colouring.name),
@@ -308,14 +311,14 @@ def variance_figure(found: Variance, views: tuple[str, ...]) -> Figure:
     shares = np.maximum(found.by_component, 0.0)
     heat = _heat(shares.round(4), "explained", zmin=0, zmax=max(float(shares.max()), 1e-6), colorbar_format=".0%")
     heat |= {
-        "x": [f"{j + 1}" for j in found.components],
+        "x": [f"{j}" for j in found.components],
         "y": [for_plot(view, 24) for view in views],
         "customdata": found.by_component.round(4).tolist(),
         "hovertemplate": "%{y}, component %{x}: %{customdata:.1%}<extra></extra>",
         "xgap": 2,
         "ygap": 2,
     }
-    x = _axis("component") | {"type": "category", "showgrid": False}
+    x = _axis("component (column of the embedding, from 0)") | {"type": "category", "showgrid": False}
     y = {"type": "category", "autorange": "reversed", "showgrid": False}
     return {"data": [heat], "layout": _layout(110 + 40 * len(views), xaxis=x, yaxis=y)}
 

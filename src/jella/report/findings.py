@@ -7,22 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from jella.describe.affinity import AffinityMap, find_affinity
+from jella.describe.colouring import MISSING, MOST_COLUMNS, of_column, one_per_sample, own_colourings
+from jella.describe.confusion import Confusion
+from jella.describe.convergence import Convergence, find_convergence
+from jella.describe.evidence import find_evidence
+from jella.describe.markers import Markers, find_markers
+from jella.describe.metadata import MetadataFindings
+from jella.describe.missing import MissingMap, find_missing
+from jella.describe.picture import Picture, draw_picture
+from jella.describe.subject import Absent, Subject
+from jella.describe.survival import check_survival
+from jella.describe.variance import Variance, find_variance
 from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
-from jella.report.affinity import AffinityMap, find_affinity
 from jella.report.association import Association, find_associations
-from jella.report.colouring import MISSING, MOST_COLUMNS, metadata_columns, of_column, one_per_sample, own_colourings
-from jella.report.convergence import Convergence, find_convergence
-from jella.report.evidence import find_evidence
-from jella.report.markers import Markers, find_markers
-from jella.report.missing import MissingMap, find_missing
-from jella.report.picture import Picture, draw_picture
 from jella.report.predictions import Predictions, predict_hidden
 from jella.report.probabilities import Probabilities, find_probabilities
 from jella.report.provenance import Provenance, find_provenance
 from jella.report.stability import Stability, find_stability
-from jella.report.subject import Absent, Subject
-from jella.report.variance import Variance, find_variance
+from jella.views.sample_columns import read_columns
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,10 @@ class Findings:
     provenance : Provenance
     n_columns : int
         Number of columns of the metadata; the picture offers the first 25.
-
+    metadata : MetadataFindings or None
+        How clusters go along with the metadata.
+    confusion : Confusion or None
+        How the given labels are spread over the clusters.
     """
 
     title: str
@@ -86,6 +93,8 @@ class Findings:
     agreement: Agreement | None
     provenance: Provenance
     n_columns: int
+    metadata: MetadataFindings | None
+    confusion: Confusion | None
 
     @classmethod
     def about(
@@ -93,13 +102,14 @@ class Findings:
         subject: Subject,
         *,
         metadata: Any = None,
+        survival: tuple[str, str] | None = None,
         labels: Any = None,
         command: str | None = None,
         title: str | None = None,
         held_out: bool = True,
     ) -> Findings:
         """Compute all findings; the parameters are those of `write_report`."""
-        columns = metadata_columns(metadata, subject)
+        columns = read_columns(metadata, subject.sample_names, len(subject.names))
         colourings = own_colourings(subject)
         truth = None if labels is None else one_per_sample(labels, "labels", subject)
         if truth is not None:
@@ -127,7 +137,16 @@ class Findings:
             agreement=_agreement(subject, truth),
             provenance=find_provenance(subject, command),
             n_columns=len(columns),
+            metadata=_metadata(subject, columns, survival),
+            confusion=None if truth is None or subject.clusters.size < 2 else Confusion.of(subject.labels, truth),
         )
+
+
+def _metadata(subject: Subject, columns: Any, survival: Any) -> MetadataFindings | None:
+    pair = check_survival(survival, columns)
+    if not columns or subject.labels is None or subject.clusters.size < 2:
+        return None
+    return MetadataFindings.of(columns, subject.labels, subject.views, pair, subject.seed)
 
 
 def _agreement(subject: Subject, truth: np.ndarray | None) -> Agreement | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from jella.describe.subject import Absent
+from jella.describe.variance import Loading, Variance
 from jella.numerics.words import NOTHING, listed, number, percent, signed
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.predictions import Prediction, Predictions
-from jella.report.subject import Absent
-from jella.report.variance import Loading, Variance
 
 
 def prediction_section(found: Predictions, data: ReportData) -> Markup:
@@ -90,7 +90,7 @@ def variance_section(found: Variance, data: ReportData) -> Markup:
     words = f"All components together explain of the observed, scaled values: {totals}.{what}"
     caption = f"Share of a view's variance that each component explains by itself.{shown}"
     rows = [
-        (f"{component + 1}", *(_features(loadings) for loadings in by_view))
+        (f"{component}", *(_features(loadings) for loadings in by_view))
         for component, by_view in zip(found.components, found.loadings, strict=True)
     ]
     loadings = table("Features with the largest weights", ["component", *data.view_names], rows)

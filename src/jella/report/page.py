@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from jella.describe.subject import Absent
 from jella.report.data import ReportData
 from jella.report.figures import all_figures, checked_figure, library, points_of
 from jella.report.markup import Markup, embedded, joined, tag
 from jella.report.sections import Section, all_sections
-from jella.report.subject import Absent
 
 
 def write_report(
@@ -21,11 +22,13 @@ def write_report(
     *,
     observed: Any = None,
     metadata: Any = None,
+    survival: tuple[str, str] | None = None,
     labels: Any = None,
     command: str | None = None,
     seed: int | None = None,
     title: str | None = None,
     held_out: bool = True,
+    notes: Sequence[str] = (),
 ) -> Path:
     """Write a report on a fitted model and its data as one HTML file, which needs no network.
 
@@ -40,8 +43,10 @@ def write_report(
         The views that it was fitted on.
     observed : as in the model's fit
     metadata : DataFrame or dict of name -> column, optional
-        What is known about the samples: the embedding can be coloured by it. A DataFrame is aligned by its index if the
-        views have one; anything else must be in the order of the samples.
+        What is known about the samples: the embedding can be coloured by it, and clusters are compared with it. A
+        DataFrame is aligned by its index if the views have one; anything else must be in the order of the samples.
+    survival : (str, str), optional
+        Columns of the metadata with a time, and whether the event happened then (1) or not until then (0).
     labels : array (n,) or Series, optional
         True classes, used only to score the clusters; None or NaN if unknown.
     command : str, optional
@@ -52,6 +57,8 @@ def write_report(
     held_out : bool, default=True
         Hide some values and fit again, to show how well they are predicted; a SparseBDR that has completed something
         knows this already. False avoids these fits.
+    notes : sequence of str, optional
+        Sentences on how the data were prepared, which the summary ends with.
 
     Returns
     -------
@@ -75,11 +82,13 @@ def write_report(
         X,
         observed=observed,
         metadata=metadata,
+        survival=survival,
         labels=labels,
         command=command,
         seed=seed,
         title=title,
         held_out=held_out,
+        notes=notes,
     )
     file.write_text(render(data), encoding="utf-8", errors="xmlcharrefreplace")  # a name may hold half a character
     return file

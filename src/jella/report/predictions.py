@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from jella.describe.subject import Absent, Subject
 from jella.impute.quality import Quality
 from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
 from jella.numerics.arrays import dense_rows, to_numpy
 from jella.report.refit import refit
-from jella.report.subject import Absent, Subject
 from jella.solve.start import feature_means
 from jella.views import Hidden, Schema, View, Views, read_views
 

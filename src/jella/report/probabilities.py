@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jella.describe.subject import Absent, Subject
 from jella.evidence.gather import ClusterEvidence
-from jella.report.subject import Absent, Subject
 
 #: a label is uncertain if its probability is below this
 UNCERTAIN = 0.6

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from jella._version import __version__
+from jella.describe.subject import Subject
 from jella.numerics.words import shortened
-from jella.report.subject import Subject
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "array-api-compat", "plotly", "pandas", "torch")
 _LONG = 120

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from jella.describe.colouring import MOST_COLUMNS
+from jella.describe.missing import Pattern
+from jella.describe.picture import Picture
+from jella.describe.subject import Absent
 from jella.numerics.words import counted, listed, percent
 from jella.report.cluster_sections import affinity_section, association_section, cluster_section, marker_section
-from jella.report.colouring import MOST_COLUMNS
 from jella.report.data import ReportData
 from jella.report.evidence_sections import number_section, probability_section
 from jella.report.markup import Markup, joined, plot, table, tag
-from jella.report.missing import Pattern
+from jella.report.metadata_sections import metadata_section
 from jella.report.model_sections import convergence_section, prediction_section, provenance_section, variance_section
-from jella.report.picture import Picture
-from jella.report.subject import Absent
 
 #: patterns of missing views that a table lists
 MOST_PATTERNS = 12
@@ -40,6 +41,7 @@ def all_sections(data: ReportData) -> list[Section]:
             "Do clusters follow what is missing?",
             _or_reason(data.associations, association_section, data),
         ),
+        *([Section("metadata", "Metadata", "Clusters and metadata", part)] if (part := metadata_section(data)) else []),
         Section("embedding", "Embedding", "Samples in two dimensions", _or_reason(data.picture, _picture, data)),
         Section(
             "evidence",

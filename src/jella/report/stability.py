@@ -11,15 +11,15 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from jella.describe.affinity import symmetric_affinity
+from jella.describe.subject import Absent, Subject
 from jella.evidence.gather import ClusterEvidence
 from jella.evidence.refits import SHARE as REFIT_SHARE
 from jella.graphs.spectral import spectral_labels
 from jella.metrics import adjusted_rand
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
-from jella.report.affinity import symmetric_affinity
 from jella.report.refit import refit
-from jella.report.subject import Absent, Subject
 
 N_RESTARTS = 10
 #: share of the samples in each restart

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jella.describe.subject import Absent, Subject
 from jella.numerics.words import counted, listed, percent
 from jella.report.association import Association
 from jella.report.findings import Findings
-from jella.report.subject import Absent, Subject
 
 #: clusters with less overlap than this when found again are called unstable
 UNSTABLE = 0.6

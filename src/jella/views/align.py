@@ -12,6 +12,7 @@ from jella.views.containers import is_chunked, is_mudata, is_other_frame, is_sin
 from jella.views.frames import check_unique
 from jella.views.ids import IdRule
 from jella.views.model import Views
+from jella.views.multi_view import MultiView
 from jella.views.named import names_of
 from jella.views.overlap import Overlap
 from jella.views.read import read_views, split
@@ -72,6 +73,8 @@ def align(views: Any, *, ids: Any = "exact", samples: str = "rows", zero_rows: s
     check_choice("zero_rows", zero_rows, ZERO_ROWS)
     if is_chunked(views):
         raise ValueError("expected samples in memory, got a Dask collection; change its ids before you make it")
+    if samples == "columns" and isinstance(views, MultiView):
+        raise ValueError("expected a MultiView, whose samples are rows, without samples='columns'; leave samples out")
     names, raws = split(views)
     if samples == "columns":
         raws = [turned(raw, name) for raw, name in zip(raws, names, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from jella.views.annotated import modalities
@@ -17,7 +18,7 @@ def with_layers(completed: Any, lower: Any, upper: Any) -> Any:
         ours, low, high = (modalities(data) for data in (completed, lower, upper))
         for name, one in ours.items():
             _add(one, low[name], high[name])
-    elif isinstance(completed, dict):
+    elif isinstance(completed, Mapping):
         for name, one in completed.items():
             _add(one, lower[name], upper[name])
     elif isinstance(completed, list | tuple):

@@ -70,6 +70,14 @@ def ids_of(raw: Any) -> Any:
     return None if column is None else need("pandas", "pandas").Index(frame[column].to_list(), name=column)
 
 
+def as_pandas(raw: Any) -> Any:
+    """The frame as DataFrame of pandas, with the ids as index if a column holds them."""
+    frame = _opened(raw)
+    out = need("pandas", "pandas").DataFrame({column: frame[column].to_list() for column in frame.columns})
+    column = id_column(frame)
+    return out if column is None else out.set_index(column)
+
+
 def with_ids(raw: Any, names: Any) -> Any:
     """The frame with other ids in the column that holds them."""
     frame = _opened(raw)

@@ -84,7 +84,13 @@ def split(X: Any, schema: Schema | None = None) -> tuple[tuple[str, ...], list[A
 
 @singledispatch
 def read_views(
-    X: Any, observed: Any = None, schema: Schema | None = None, *, first_row: int = 0, only_numbers: bool = False
+    X: Any,
+    observed: Any = None,
+    schema: Schema | None = None,
+    *,
+    first_row: int = 0,
+    only_numbers: bool = False,
+    ids: Any = None,
 ) -> Views:
     """Aligned views of user data: floating-point values, zero where missing, and their masks.
 
@@ -105,6 +111,8 @@ def read_views(
         Number of the first row in messages, where these samples follow others.
     only_numbers : bool, default=False
         Read truth values as numbers, and refuse text and categories: samples in chunks may have other levels each.
+    ids : pandas Index, optional
+        Ids of the samples, for views that have none.
     """
     if is_chunked(X):
         raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
@@ -114,7 +122,7 @@ def read_views(
         () if only_numbers else None if schema is None else schema.categories_of(v) for v in range(len(raws))
     ]
     frames = [
-        _read_one(raw, mask, name, first_row, of_fit)
+        _read_one(raw, mask, name, first_row, of_fit, ids)
         for raw, mask, name, of_fit in zip(raws, masks, names, known, strict=True)
     ]
     _check_present(frames, names, lacking_allowed=schema is not None)
@@ -164,10 +172,13 @@ def split_observed(observed: Any, names: tuple[str, ...], single: bool) -> list[
     return list(observed)
 
 
-def _read_one(raw: Any, mask: Any, name: str, first_row: int, known: Sequence[Category] | None) -> Frame | None:
+def _read_one(
+    raw: Any, mask: Any, name: str, first_row: int, known: Sequence[Category] | None, ids: Any = None
+) -> Frame | None:
     if raw is None:
         return None
     frame = replace(read_raw(raw, name, known), first_row=first_row)
+    frame = replace(frame, index=ids) if frame.index is None else frame
     if frame.index is not None:
         frame = replace(frame, index=check_unique(frame.index, name))
     if frame.values.ndim != 2:

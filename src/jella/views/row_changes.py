@@ -32,10 +32,11 @@ def on_all_samples(raws: list[Any]) -> list[Any]:
     union = indices[0]
     for index in indices[1:]:
         union = union.append(index[~index.isin(union)])
-    return [_extended(raw, union) for raw in raws]
+    return [extended(raw, union) for raw in raws]
 
 
-def _extended(raw: Any, union: Any) -> Any:
+def extended(raw: Any, union: Any) -> Any:
+    """A raw view with its own samples, and then those of an index that it lacks, as rows of NaN."""
     lacked = union[~union.isin(names_of(raw))]
     if not len(lacked):
         return raw

@@ -26,6 +26,7 @@ from jella.views.data_arrays import new_data_array
 from jella.views.fill import fill, fill_sparse_rows
 from jella.views.frames import column_order, new_frame
 from jella.views.model import View, Views
+from jella.views.multi_view import MultiView
 from jella.views.named import columns_of, fill_named, names_of
 from jella.views.other_frames import new_other_frame
 from jella.views.read import Schema, split
@@ -42,6 +43,8 @@ def put_back(raws: Sequence[Any], X: Any, names: Sequence[str]) -> Any:
     views = collect(raws, X, names)
     if is_variables(X):
         return X.assign(views)
+    if isinstance(X, MultiView):
+        return MultiView(views, ids=X.ids if all(names_of(raw) is None for raw in raws) else None)
     return with_modalities(X, views) if is_mudata(X) else ReadOnce(views) if isinstance(X, ReadOnce) else views
 
 

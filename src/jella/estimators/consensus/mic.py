@@ -11,7 +11,7 @@ from jella.estimators.capabilities import Capabilities
 from jella.estimators.consensus.filled import Filled
 from jella.estimators.consensus.mic_embed import MICReadout, embed_views
 from jella.estimators.consensus.mic_start import chained_start, given_start
-from jella.estimators.consensus.mic_steps import consensus, objective, refine
+from jella.estimators.consensus.mic_steps import consensus, mic_objective, refine
 from jella.estimators.needs import Needs, Size, by_sweeps
 from jella.estimators.rounds import RoundsMixin
 from jella.numerics.arrays import Array
@@ -168,7 +168,7 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
     def _run(self, views: list[Filled], embeddings: list[Array], bases: list[Array]) -> tuple[Array, ...]:
         """The bases, after rounds over the views until the objective settles."""
         target = consensus(views, embeddings)
-        values = [objective(views, embeddings, bases, target, self.alpha, self.beta)]
+        values = [mic_objective(views, embeddings, bases, target, self.alpha, self.beta)]
         residuals: list[float] = []
         while len(residuals) < self.max_iter and (not residuals or residuals[-1] >= self.tol):
             for v, view in enumerate(views):
@@ -176,7 +176,7 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
                     view, embeddings[v], bases[v], target, alpha=self.alpha, beta=self.beta, n_steps=self.n_steps
                 )
             target = consensus(views, embeddings)
-            values.append(objective(views, embeddings, bases, target, self.alpha, self.beta))
+            values.append(mic_objective(views, embeddings, bases, target, self.alpha, self.beta))
             residuals.append(abs(values[-1] - values[-2]) / max(values[-2], np.finfo(float).tiny))
         self.objective_ = np.array(values[1:])
         self._set_rounds(residuals, residuals[-1] < self.tol)
@@ -187,7 +187,7 @@ class MIC(RoundsMixin, LabelsMixin, BaseTransformer):
         stacked = embed_views(views, bases, self.alpha, self.beta)
         embeddings = [stacked[v, :, :] for v in range(len(views))]
         target = consensus(views, embeddings)
-        self.objective_[-1] = objective(views, embeddings, bases, target, self.alpha, self.beta)
+        self.objective_[-1] = mic_objective(views, embeddings, bases, target, self.alpha, self.beta)
         self.embedding_, *own = (prepared.views.place(U, prepared.rows) for U in (target, *embeddings))
         self.view_embeddings_ = collect(own, X, self.view_names_in_)
         self.bases_ = collect(bases, X, self.view_names_in_)

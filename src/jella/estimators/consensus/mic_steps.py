@@ -69,7 +69,7 @@ def loss(view: Filled, U: Array, V: Array) -> float:
     return max(value, 0.0)
 
 
-def objective(
+def mic_objective(
     views: Sequence[Filled],
     embeddings: Sequence[Array],
     bases: Sequence[Array],

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from jella.describe.subject import Absent, Fit
 from jella.evidence.gather import FEWEST_SAMPLES, ClusterEvidence
-from jella.report.subject import Absent, Subject
 
 
-def find_evidence(subject: Subject) -> ClusterEvidence | Absent:
+def find_evidence(fit: Fit) -> ClusterEvidence | Absent:
     """The evidence of the model; it is gathered now if it was not before."""
-    model = subject.model
+    model = fit.model
     if not hasattr(model, "gather_evidence"):
-        return Absent(f"{subject.method} does not compare its clusters with data without clusters.")
+        return Absent(f"{fit.method} does not compare its clusters with data without clusters.")
     found = model.gather_evidence()
     return Absent(_reason(model)) if found is None else found
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from jella.describe.subject import Absent, Subject, feature_name
 from jella.numerics.arrays import row_blocks, sqnorm, to_numpy
-from jella.report.subject import Absent, Subject, feature_name
 from jella.views import View
 
 #: components shown; if there are more, those that explain most

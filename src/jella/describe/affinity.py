@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from jella.describe.subject import Absent, Fit
 from jella.graphs.neighbours import dense_nearest, neighbour_graph
 from jella.graphs.spectral import Graph, modularity
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
-from jella.report.subject import Absent, Subject
 
 #: rows of the map; if there are more samples, several share a row
 MOST_ROWS = 300
@@ -51,19 +51,19 @@ class AffinityMap:
         return int(self.edges[-1]) > self.values.shape[0]
 
 
-def find_affinity(subject: Subject) -> AffinityMap | Absent:
+def find_affinity(fit: Fit) -> AffinityMap | Absent:
     """The affinity that the model has learned, or the neighbour graph of its embedding."""
-    graph, source = symmetric_affinity(subject), f"the affinity that {subject.method} has learned"
+    graph, source = symmetric_affinity(fit), f"the affinity that {fit.method} has learned"
     if graph is None:
-        if subject.embedding is None:
-            return Absent(f"{subject.method} has neither an affinity nor an embedding.")
-        graph, source = _neighbours(subject), "neighbours in the embedding (rows at unit length)"
+        if fit.embedding is None:
+            return Absent(f"{fit.method} has neither an affinity nor an embedding.")
+        graph, source = _neighbours(fit), "neighbours in the embedding (rows at unit length)"
     n = graph.shape[0]
-    labels = np.zeros(n, dtype=np.intp) if subject.labels is None else subject.labels[subject.kept]
+    labels = np.zeros(n, dtype=np.intp) if fit.labels is None else fit.labels[fit.kept]
     order = np.lexsort((_along(graph), labels))
     edges = np.linspace(0, n, min(n, MOST_ROWS) + 1).astype(np.intp)
     ends = np.searchsorted(edges, np.flatnonzero(np.diff(labels[order], append=-1)) + 1)
-    has_labels = subject.labels is not None
+    has_labels = fit.labels is not None
     return AffinityMap(
         values=_binned(graph[order][:, order], edges),
         edges=edges,
@@ -74,21 +74,21 @@ def find_affinity(subject: Subject) -> AffinityMap | Absent:
     )
 
 
-def symmetric_affinity(subject: Subject) -> Graph | None:
+def symmetric_affinity(fit: Fit) -> Graph | None:
     """The model's own affinity of the kept samples, made symmetric; None where it has none."""
-    affinity = getattr(subject.model, "affinity_", None)
+    affinity = getattr(fit.model, "affinity_", None)
     if affinity is None:
         return None
     graph = sparse.csr_array(affinity) if sparse.issparse(affinity) else to_numpy(affinity)
-    if graph.shape[0] != subject.kept.sum():
-        rows = np.flatnonzero(subject.kept)
+    if graph.shape[0] != fit.kept.sum():
+        rows = np.flatnonzero(fit.kept)
         graph = graph[rows][:, rows]
     return 0.5 * (graph + graph.T)
 
 
-def _neighbours(subject: Subject) -> sparse.csr_array:
-    assert subject.embedding is not None
-    W = unit_rows(subject.embedding[subject.kept].astype(np.float64))
+def _neighbours(fit: Fit) -> sparse.csr_array:
+    assert fit.embedding is not None
+    W = unit_rows(fit.embedding[fit.kept].astype(np.float64))
     directed = neighbour_graph(dense_nearest(W, N_NEIGHBOURS)[1])
     return sparse.csr_array(0.5 * (directed + directed.T))
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from jella.describe.subject import Absent, Fit
 from jella.numerics.arrays import to_numpy
-from jella.report.subject import Absent, Subject
 
 _REASONS = {
     "tolerance": "a sweep lowered the objective by less than the tolerance",
@@ -49,14 +49,14 @@ class Convergence:
     words: str
 
 
-def find_convergence(subject: Subject) -> Convergence | Absent:
+def find_convergence(fit: Fit) -> Convergence | Absent:
     """Collect what the fit has recorded."""
-    model = subject.model
+    model = fit.model
     if hasattr(model, "result_"):
         return _of_result(model)
     objective, residuals = getattr(model, "objective_", None), getattr(model, "residuals_", None)
     if objective is None and residuals is None:
-        return Absent(f"{subject.method} keeps no record of its fit.")
+        return Absent(f"{fit.method} keeps no record of its fit.")
     converged = bool(model.converged_)
     ending = "when it had converged" if converged else "at its limit, before it had converged"
     return Convergence(
@@ -67,7 +67,7 @@ def find_convergence(subject: Subject) -> Convergence | Absent:
         n_rejected=0,
         converged=converged,
         as_meant=converged,
-        words=f"The fit ended after {model.n_iter_} rounds, {ending}. {subject.method} has a loop of its own and keeps "
+        words=f"The fit ended after {model.n_iter_} rounds, {ending}. {fit.method} has a loop of its own and keeps "
         "no history by term.",
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from jella.describe.subject import Subject
 from jella.numerics.arrays import to_numpy
-from jella.report.subject import Subject
-from jella.views import View
+from jella.views import View, Views
 from jella.views.scaling import ViewScale
 
 #: columns of the map; if there are more samples, several share a column
@@ -70,19 +71,24 @@ class MissingMap:
 
 
 def find_missing(subject: Subject) -> MissingMap:
-    """Compute the map."""
-    views = subject.views
+    """Compute the map of the data of a fit."""
+    return map_missing(subject.views, subject.model.scaling_.scales)
+
+
+def map_missing(views: Views, scales: Sequence[ViewScale] | None = None) -> MissingMap:
+    """Compute the map; without scales, no scaling and no weights are named."""
     share = np.stack([to_numpy(view.count_by_sample()) / view.n_features for view in views])  # (V, n)
     patterns, which = _patterns(views.presence())
     order = np.lexsort((-share.sum(axis=0), which))
     edges = np.linspace(0, order.size, min(order.size, MOST_COLUMNS) + 1).astype(np.intp)
     total = sum(view.n_samples * view.n_features for view in views)
+    chosen: Sequence[ViewScale | None] = [None] * len(views) if scales is None else scales
     return MissingMap(
         share=np.add.reduceat(share[:, order], edges[:-1], axis=1) / np.diff(edges),
         order=order,
         edges=edges,
         patterns=patterns,
-        views=tuple(_holes(view, scale) for view, scale in zip(views, subject.model.scaling_.scales, strict=True)),
+        views=tuple(_holes(view, scale) for view, scale in zip(views, chosen, strict=True)),
         missing=1.0 - sum(view.n_observed() for view in views) / total,
         has_entries=not views.is_rowwise,
     )
@@ -98,12 +104,12 @@ def _patterns(presence: np.ndarray) -> tuple[tuple[Pattern, ...], np.ndarray]:
     return patterns, place[which.ravel()]
 
 
-def _holes(view: View, scale: ViewScale) -> ViewHoles:
+def _holes(view: View, scale: ViewScale | None) -> ViewHoles:
     return ViewHoles(
         name=view.name,
         n_features=view.n_features,
         n_present=int(view.presence().sum()),
         missing=1.0 - view.n_observed() / (view.n_samples * view.n_features),
-        scaling=scale.kind,
-        weight=scale.root_weight**2,
+        scaling="" if scale is None else scale.kind,
+        weight=1.0 if scale is None else scale.root_weight**2,
     )

@@ -1,0 +1,160 @@
+"""The section on metadata: which columns clusters go along with, survival, and known classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jella.describe.association import ASSOCIATED, LEVEL, THROUGH_MISSING, ColumnAssociation
+from jella.describe.confusion import Confusion
+from jella.describe.metadata import MetadataFindings
+from jella.describe.survival import Curve, Survival
+from jella.numerics.words import NOTHING, percent
+from jella.report.data import ReportData
+from jella.report.markup import Markup, for_plot, joined, plot, table, tag
+
+#: rows and columns that a table shows
+MOST_ROWS, MOST_CLASSES = 60, 30
+#: lines that differ without colours
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+#: the most times for which the samples at risk are listed
+TIMES = 5
+
+
+def metadata_section(data: ReportData) -> Markup:
+    """The section; empty if nothing is known about the samples."""
+    parts = []
+    if data.metadata is not None:
+        parts.append(_associations(data.metadata))
+        parts += [] if data.metadata.survival is None else [_survival(data.metadata.survival)]
+    if data.confusion is not None:
+        parts.append(_confusion(data.confusion))
+    return joined(parts)
+
+
+def _associations(found: MetadataFindings) -> Markup:
+    shown = sorted(found.columns, key=lambda one: -np.nan_to_num(one.strength, nan=-1.0))
+    head = ["column", "kind", "result", "samples", "strength", "expected", "q-value", "p within"]
+    rows = [_row(one) for one in shown[:MOST_ROWS]]
+    more = f" The {MOST_ROWS} strongest of {len(shown)} columns." if len(shown) > MOST_ROWS else ""
+    note = (
+        "Strength is Cramér's V (corrected for bias) for categories, its counterpart for ranks for numbers, and for "
+        "log-rank scores for survival: 0 is none, 1 is complete. Expected is its mean if clusters are shuffled among "
+        "samples for which the same is missing, and p within the p-value of that test. q-values are from a "
+        "chi-square, Kruskal-Wallis or log-rank test (by permutation where samples are few), adjusted for the number "
+        f"of columns. Associated: both are below {LEVEL}.{more}"
+    )
+    return joined(
+        [
+            tag("p", found.words()),
+            table("Clusters and columns of metadata", head, rows, numbers=5),
+            tag("p", note, class_="note"),
+        ]
+    )
+
+
+def _row(one: ColumnAssociation) -> tuple[str, ...]:
+    verdict = {ASSOCIATED: "associated", THROUGH_MISSING: "explained by what is missing"}.get(one.verdict, one.verdict)
+    kind = one.kind if one.levels is None else f"{one.levels} {one.kind}"
+    figures = (_number(one.strength), _number(one.expected), _p(one.q_value), _p(one.p_within))
+    return (one.column, kind, verdict, f"{one.known:,}", *figures)
+
+
+def _number(value: float) -> str:
+    return NOTHING if np.isnan(value) else f"{value:.2f}"
+
+
+def _p(value: float) -> str:
+    return NOTHING if np.isnan(value) else "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _survival(found: Survival) -> Markup:
+    times = _round_times(max(float(curve.times.max()) for curve in found.curves))
+    rows = [
+        (
+            f"cluster {curve.cluster}",
+            f"{curve.n_samples:,}",
+            f"{curve.n_events:,}",
+            f"{curve.median:.4g}" if np.isfinite(curve.median) else "not reached",
+            *(str(_at_risk(curve, time)) for time in times),
+        )
+        for curve in found.curves
+    ]
+    head = ["", "samples", "events", "median time", *(f"at risk at {time:.3g}" for time in times)]
+    test = "" if np.isnan(found.p_value) else f" Log-rank test of all clusters: p = {_p(found.p_value)}."
+    caption = f"Kaplan-Meier estimates of the share without the event ({found.event}) by {found.time}.{test}"
+    described = f"Survival curves of {len(found.curves)} clusters.{test}"
+    return joined(
+        [
+            tag("h3", "Survival"),
+            plot("plot-survival", described, caption),
+            table("Survival of the clusters", head, rows, numbers=len(head) - 1),
+        ]
+    )
+
+
+def _round_times(last: float) -> np.ndarray:
+    """A few times from 0 with few digits.
+
+    >>> _round_times(7.8).tolist()
+    [0.0, 2.0, 4.0, 6.0]
+    """
+    if last <= 0:
+        return np.zeros(1)
+    power = 10.0 ** np.floor(np.log10(last))
+    step = min(one * power for one in (0.1, 0.2, 0.5, 1, 2, 5) if last / (one * power) <= TIMES)
+    return np.arange(0.0, last, step)
+
+
+def _at_risk(curve: Curve, time: float) -> int:
+    later = curve.times >= time
+    return int(curve.at_risk[later].max()) if later.any() else 0
+
+
+def survival_figure(found: Survival) -> dict[str, Any]:
+    """Steps, one line per cluster."""
+    lines = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": for_plot(f"cluster {curve.cluster} ({curve.n_samples} samples)"),
+            "x": curve.times.tolist(),
+            "y": np.round(curve.survival, 4).tolist(),
+            "customdata": np.round(np.stack([curve.lower, curve.upper], axis=1), 3).tolist(),
+            "line": {"shape": "hv", "width": 2, "dash": DASHES[k % len(DASHES)]},
+            "hovertemplate": f"cluster {curve.cluster}, time %{{x:.4g}}: %{{y:.0%}} (95 % interval "
+            "%{customdata[0]:.0%} to %{customdata[1]:.0%})<extra></extra>",
+        }
+        for k, curve in enumerate(found.curves)
+    ]
+    axis: dict[str, Any] = {"automargin": True, "zeroline": False}
+    layout = {
+        "height": 380,
+        "margin": {"l": 10, "r": 10, "t": 20, "b": 10},
+        "xaxis": {**axis, "title": {"text": for_plot(found.time)}, "rangemode": "tozero"},
+        "yaxis": {**axis, "title": {"text": "share without the event"}, "tickformat": ".0%", "range": [0, 1.02]},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+    }
+    return {"data": lines, "layout": layout}
+
+
+def _confusion(found: Confusion) -> Markup:
+    classes = found.classes[:MOST_CLASSES]
+    rows = [
+        (f"cluster {cluster}", *(str(count) if count else "·" for count in row[: len(classes)]), f"{int(sum(row)):,}")
+        for cluster, row in zip(found.clusters, found.counts.tolist(), strict=True)
+    ]
+    more = f" The first {len(classes)} of {len(found.classes)} classes." if len(found.classes) > len(classes) else ""
+    own = np.trace(found.counts) / found.counts.sum()
+    words = (
+        "Samples by cluster and given label. Labels are ordered so that each cluster has its own on the diagonal, as "
+        f"far as possible: {percent(own)} of the samples lie there.{more}"
+    )
+    return joined(
+        [
+            tag("h3", "Clusters and given labels"),
+            tag("p", words),
+            table("Clusters and given labels", ["", *classes, "all"], rows, numbers=len(classes) + 1),
+        ]
+    )
