@@ -291,3 +291,51 @@ class TestInChunks:
             np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-7)
         with pytest.raises(ValueError, match="got a Dask collection; pass estimate_error=False"):
             jella.complete(self.lazy(views))
+
+
+class TestBatches:
+    views = grouped("incomplete-view", 300)
+
+    def batches(self, **settings):
+        model = jella.SparseBDR(3, **{**MODEL, "landmarks": 80, **settings})
+        for start in range(0, 300, 60):
+            yield model.partial_fit([view[start : start + 60] for view in self.views])
+
+    def test_landmarks_are_those_of_a_fit_to_all(self):
+        *_, model = self.batches()
+        whole = fitted(self.views, landmarks=80)
+        np.testing.assert_array_equal(np.sort(model.readout_.known.prints), np.sort(whole.readout_.known.prints))
+        assert adjusted_rand(model.predict(self.views), whole.labels_) == 1.0
+        assert str(model.landmarks_) == "80 landmarks of 300 samples: those of all batches"
+
+    def test_clusters_keep_their_numbers(self):
+        labels = [model.labels_.copy() for model in self.batches()]
+        *_, model = self.batches()
+        assert np.mean(np.concatenate(labels) == model.predict(self.views)) > 0.95
+        assert [len(one) for one in labels] == [60] * 5
+
+    def test_answers_are_of_the_last_batch(self, tmp_path):
+        *_, model = self.batches()
+        last = [view[240:] for view in self.views]
+        np.testing.assert_array_equal(model.predict(last), model.labels_)
+        np.testing.assert_allclose(model.transform(last), model.embedding_, atol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(last), model.label_probabilities_)
+        assert model.belongs_nowhere().shape == (60,)
+        model.save(tmp_path / "model.jella")
+        np.testing.assert_array_equal(jella.load(tmp_path / "model.jella").predict(last), model.labels_)
+        assert not np.isnan(model.complete(last)[0]).any()
+
+    def test_a_batch_with_little_news_leads_to_no_new_fit(self):
+        *_, model = self.batches()
+        before = model.readout_
+        model.partial_fit([np.concatenate([view[:10], view[:10]]) for view in self.views])
+        assert model.readout_ is before
+        assert model.labels_.shape == (20,)
+
+    def test_what_it_cannot_do_is_a_sentence(self):
+        from scipy import sparse
+
+        views = [sparse.csr_array(np.nan_to_num(view)) for view in grouped("missing-view", 60)]
+        model = fitted(views, landmarks=None)
+        with pytest.raises(ValueError, match="expected dense views for partial_fit, got view"):
+            model.partial_fit(views)

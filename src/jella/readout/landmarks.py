@@ -20,9 +20,9 @@ class Landmarks:
     recall : float or None
         The share of the nearest neighbours that the search finds, measured on a few samples; 1 where it compares all
         pairs, None if all samples were not considered.
-    near : int array (n, q) or None
-        The nearest landmarks of each sample, in the embedding; -1 for landmarks and for samples without any value.
-        None if all samples are landmarks, and for Dask collections.
+    near : int array (n, q + 1) or None
+        The nearest landmarks of each sample, itself first if it is one; -1 means none. None if all samples are
+        landmarks, and for Dask collections.
     """
 
     n_samples: int

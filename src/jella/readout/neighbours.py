@@ -60,8 +60,8 @@ class Tied:
     ----------
     shown : array (n, r)
         The embedding that users see; NaN for samples without any value.
-    near : int array (n, q)
-        Nearest landmarks of the samples that are tied to them, -1 for all others.
+    near : int array (n, q + 1)
+        Nearest landmarks of each sample, itself first if it is one; -1 means none.
     labels : int array (n,) or None
         -1 for samples without any value.
     """
@@ -164,18 +164,19 @@ class NeighbourReadout(LowRankReadout):
         fit, n, q = self._fit, views.n_samples, self.n_neighbors
         kept, found = self._recognised(views)
         shown = np.full((n, self.width), np.nan, dtype=to_numpy(fit.shown[:1]).dtype)
-        near = np.full((n, q), -1, dtype=np.int32)
-        shown[found >= 0] = to_numpy(fit.shown)[found[found >= 0]]
+        near, own = np.full((n, q + 1), -1, dtype=np.int32), found[found >= 0]
+        shown[found >= 0] = to_numpy(fit.shown)[own]
+        near[found >= 0] = np.concatenate([own[:, None], self.near[own]], axis=1)[:, : q + 1]
         rest = np.flatnonzero(kept & (found < 0))
         for block in row_blocks(rest.size, 1, AT_ONCE):
             rows = rest[block]
             scaled = self.scaling.apply(views.take(rows))
             placed = self.place(scaled)
-            near[rows], shown[rows] = placed.near, to_numpy(self._shown(scaled, placed))
+            near[rows, :q], shown[rows] = placed.near, to_numpy(self._shown(scaled, placed))
         labels = None
         if fit.labels is not None and isinstance(self.clusters, NeighbourClusters):
             labels = np.full(n, -1, dtype=np.intp)
-            labels[found >= 0] = fit.labels[found[found >= 0]]
+            labels[found >= 0] = fit.labels[own]
             labels[rest] = rank_votes(near[rest], self.clusters.labels, self.clusters.n_clusters).argmax(axis=1)
         return Tied(shown if isinstance(fit.shown, np.ndarray) else like(shown, fit.shown), near, labels)
 

@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jella.estimators.base import DEFAULT_RANK, Prepared, has_clusters
+from jella.estimators.batches import BATCHES, REFIT, landmarks_with, numbered_as_before
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.known_classes import checked_classes, known_classes, labels_of
 from jella.estimators.landmarks import LANDMARKS, Chosen, check_landmarks, choose_landmarks, most_landmarks
@@ -35,12 +36,13 @@ from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.readout.base import Readout
-from jella.readout.clusters import Clusters, rank_votes
+from jella.readout.clusters import Clusters, NeighbourClusters, rank_votes
 from jella.readout.completion import complete_views
 from jella.readout.landmarks import Landmarks
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
 from jella.views import AnyViews, Views
+from jella.views.checks import kept_samples
 from jella.views.kinds import Kinds
 from jella.views.scaling import Scaling
 
@@ -233,6 +235,87 @@ class SparseBDR(BaseClusterer):
         self.callback = callback
         self.random_state = random_state
 
+    def partial_fit(self, X: Any, y: Any = None, *, observed: Any = None) -> Any:
+        """Go on with a further batch of samples, of the same views and features.
+
+        The model keeps the landmarks of all samples seen so far: those that a fit to all batches together would have.
+        It is fitted to them again if a twentieth of them is new; clusters keep their numbers. Afterwards `embedding_`
+        and `labels_` are those of this batch; `predict` gives those of earlier ones.
+
+        Parameters
+        ----------
+        X, observed : as in fit
+            Dense samples in memory. The first batch is fitted as by `fit`, and sets the number of clusters.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import jella
+        >>> views = jella.datasets.load_digits_views().data
+        >>> model = jella.SparseBDR(n_clusters=10, random_state=0)
+        >>> for start in (0, 300):
+        ...     model = model.partial_fit({name: view[start : start + 300] for name, view in views.items()})
+        >>> model.labels_.shape, model.landmarks_.n_landmarks
+        ((300,), 600)
+        """
+        old = vars(self).get("readout_")
+        if not isinstance(old, NeighbourReadout):
+            return self.fit(X, observed=observed)
+        batch, seen = self.read(X, observed), self.landmarks_
+        if not isinstance(batch, Views):
+            raise ValueError("expected batches in memory, got a Dask collection; pass all of it to fit")
+        some = batch.take(kept_samples(batch, self.on_empty))
+        most = most_landmarks(some.n_features) if self.landmarks in (None, "auto") else int(self.landmarks)
+        both, prints, new = landmarks_with(old, some, most)
+        if new >= REFIT:
+            again = clone(self).set_params(landmarks=None, n_clusters=self.n_clusters or self.n_clusters_)
+            again._fit_read(both, {view.name: view.X for view in both}, None)
+            self._take_over(again, old, prints)
+        known = self.readout_.known
+        assert known is not None
+        n_seen = seen.n_samples + some.n_samples
+        self.landmarks_ = replace(seen, n_samples=n_seen, n_landmarks=known.prints.size, reason=BATCHES)
+        self._answer_batch(batch)
+        return self
+
+    def _take_over(self, again: SparseBDR, old: NeighbourReadout, prints: np.ndarray) -> None:
+        """Take the answers of a fit to the landmarks of all batches; clusters keep the numbers of the old ones.
+
+        Parameters
+        ----------
+        prints : uint64 array (m,)
+            The fingerprints of the landmarks as they came; scaling and undoing it may have changed last digits.
+        """
+        readout = again.readout_
+        assert isinstance(readout, NeighbourReadout)
+        assert readout.known is not None
+        known, clusters = replace(readout.known, prints=prints[readout.known.places]), readout.clusters
+        readout = replace(readout, known=known)
+        if known.labels is not None and isinstance(clusters, NeighbourClusters):
+            labels = numbered_as_before(known.labels, clusters.n_clusters, known.prints, old)
+            readout = replace(readout, known=replace(known, labels=labels), clusters=replace(clusters, labels=labels))
+        for name in {"imputer_", "evidence_"} & set(vars(self)):
+            delattr(self, name)  # they belong to the last fit
+        for name in ("scaling_", "objective_", "history_", "n_iter_", "converged_", "result_", "graph_", "kinds_"):
+            setattr(self, name, getattr(again, name))
+        self.bases_ = again.bases_ if isinstance(self.bases_, dict) else list(again.bases_.values())
+        self.readout_ = readout
+
+    def _answer_batch(self, views: Views) -> None:
+        """Set what a fit sets for each sample, for the samples of a batch."""
+        readout = self._answers()
+        assert isinstance(readout, NeighbourReadout)
+        tied = readout.tie(views)
+        self.embedding_, self.sample_names_in_ = tied.shown, views.sample_names
+        self.landmarks_ = replace(self.landmarks_, near=tied.near)
+        self.dropped_ = np.flatnonzero(~views.presence().any(axis=1)).tolist()
+        if tied.labels is not None:
+            self.labels_ = tied.labels
+
     def declare(self, data: Data) -> Problem:
         """Squared loss, orthonormal bases, a ridge, and the block-diagonal term on the neighbours of the data."""
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
@@ -371,10 +454,11 @@ class SparseBDR(BaseClusterer):
         assert known is not None
         assert known.labels is not None
         full = np.full((len(self.labels_), self.n_clusters_), np.nan)
-        full[known.places] = confidence.probabilities(readout.votes(known.labels, self.n_clusters_))
-        if landmarks.near is not None:
-            tied = np.flatnonzero(landmarks.near[:, 0] >= 0)
-            full[tied] = confidence.probabilities(rank_votes(landmarks.near[tied], known.labels, self.n_clusters_))
+        if landmarks.near is None:
+            full[known.places] = confidence.probabilities(readout.votes(known.labels, self.n_clusters_))
+            return full
+        tied = np.flatnonzero(landmarks.near[:, 0] >= 0)
+        full[tied] = confidence.probabilities(rank_votes(landmarks.near[tied], known.labels, self.n_clusters_))
         return full
 
     def belongs_nowhere(self) -> np.ndarray:
@@ -389,7 +473,7 @@ class SparseBDR(BaseClusterer):
         labels = np.asarray(self.labels_)
         found = ~(sure[np.arange(labels.size), np.maximum(labels, 0)] >= 0.5)
         rows = unit_rows(to_numpy(known.own))
-        if len(rows) > OUTLIER_NEIGHBOURS:
+        if len(rows) > OUTLIER_NEIGHBOURS and self.landmarks_.reason != BATCHES:
             factor = LocalOutlierFactor(n_neighbors=OUTLIER_NEIGHBOURS).fit(rows).negative_outlier_factor_
             found[known.places] |= factor < -OUTLIER
         return found
