@@ -20,10 +20,13 @@ from jella.metrics import adjusted_rand
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
 from jella.report.refit import refit
+from jella.report.sampling import drawn_words, some_rows
 
 N_RESTARTS = 10
 #: share of the samples in each restart
 SHARE = 0.8
+#: with more samples, parts of this many of them are labelled again
+MOST_RELABELLED = 10_000
 #: methods that find labels within the fit need one whole fit per restart
 MOST_REFITTED = 2000
 
@@ -86,13 +89,13 @@ def _of_refits(subject: Subject, evidence: ClusterEvidence) -> Stability | Absen
 
 def _relabelled(subject: Subject) -> Stability | Absent:
     """Label parts of the samples again, as far as the method allows it, and compare."""
-    n = int(subject.kept.sum())
+    rows = some_rows(int(subject.kept.sum()), MOST_RELABELLED, subject.seed)
     relabel, what = _relabelling(subject)
-    if relabel is None or SHARE * n <= max(subject.clusters.size, 2):
+    if relabel is None or SHARE * rows.size <= max(subject.clusters.size, 2):
         return Absent(what if relabel is None else "There are too few samples to find the clusters again.")
     assert subject.labels is not None
     labels, rng = subject.labels[subject.kept], np.random.default_rng(subject.seed)
-    parts = [np.sort(rng.choice(n, int(SHARE * n), replace=False)) for _ in range(N_RESTARTS)]
+    parts = [np.sort(rng.choice(rows, int(SHARE * rows.size), replace=False)) for _ in range(N_RESTARTS)]
     try:
         with warnings.catch_warnings():
             # k-means on a part may have fewer distinct samples than clusters; the figures show this
@@ -102,7 +105,7 @@ def _relabelled(subject: Subject) -> Stability | Absent:
         return Absent(f"The clusters could not be found again from a part of the samples: {error}.")
     ours = np.array([adjusted_rand(labels[rows], found) for rows, found in runs])
     return Stability(
-        what=what,
+        what=f"{what}{drawn_words(rows.size, int(subject.kept.sum()))}",
         between=float(np.mean([_agreement(*pair) for pair in combinations(runs, 2)])),
         compared=f"of a run with the clusters shown: {ours.mean():.2f}, from {ours.min():.2f} to {ours.max():.2f}",
         by_cluster=np.mean([overlaps(labels[rows], found, subject.clusters) for rows, found in runs], axis=0),
