@@ -225,17 +225,26 @@ def _some(pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return pairs[:, rng.choice(pairs.shape[1], MOST_POINTS, replace=False)]
 
 
-def true_range(true: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Where nine tenths of the true values lie, by the size of their prediction; None if there are too few values.
+def true_groups(
+    true: np.ndarray, predicted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """True values by the size of their prediction: mean, and where nine tenths lie; None if there are too few values.
 
     Returns
     -------
-    sizes, low, high : arrays (m,)
-        Mean prediction of each group of values, and the quantiles of the true values of the group.
+    sizes, mean, low, high : arrays (m,)
+        Mean prediction of each group of values; mean and quantiles of the true values of the group.
     """
     groups = min(predicted.size // FEWEST_IN_GROUP, MOST_GROUPS)
     if groups < 2 or np.ptp(predicted) == 0:
         return None
     parts = np.array_split(np.argsort(predicted, kind="stable"), groups)
     low, high = np.array([np.quantile(true[part], [0.05, 0.95]) for part in parts]).T
-    return np.array([predicted[part].mean() for part in parts]), low, high
+    sizes, mean = (np.array([values[part].mean() for part in parts]) for values in (predicted, true))
+    return sizes, mean, low, high
+
+
+def true_range(true: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The same without the means."""
+    found = true_groups(true, predicted)
+    return None if found is None else (found[0], found[2], found[3])

@@ -52,4 +52,5 @@ def find_silhouettes(subject: Subject) -> Silhouettes | Absent:
     parts = [values[labels == cluster] for cluster in subject.clusters]
     quartiles = np.array([np.quantile(part, [0.25, 0.5, 0.75]) if part.size else np.full(3, np.nan) for part in parts])
     below = np.array([np.mean(part < 0) if part.size else np.nan for part in parts])
-    return Silhouettes(*quartiles.T, below, float(values.mean()), rows.size, with_label.size)
+    low, middle, high = quartiles.T
+    return Silhouettes(low, middle, high, below, float(values.mean()), rows.size, with_label.size)

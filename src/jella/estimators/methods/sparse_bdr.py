@@ -319,20 +319,23 @@ class SparseBDR(BaseClusterer):
             return None
         if "imputer_" not in vars(self):
             stopped = self.result_.stop_reason == "interrupted"
+            is_part = most_samples is not None and readout.samples.n_samples > most_samples
+            samples = readout.samples
+            if is_part and most_samples is not None:
+                samples = samples.take(drawn_samples(samples, most_samples))
             with overflow_refused("completed values"):
-                if most_samples is not None and readout.samples.n_samples > most_samples:
-                    rows = drawn_samples(readout.samples, most_samples)
-                    return None if stopped else self._learned(readout.scaling.undo(readout.samples.take(rows)), progress)
-                self.imputer_ = None if stopped else self._learned(readout.scaling.undo(readout.samples), progress)
+                found = None if stopped else self._learned(readout.scaling.undo(samples), progress, is_part)
+            if is_part:
+                return found
+            self.imputer_ = found
         return self.imputer_
 
-    def _learned(self, samples: Views, progress: Any) -> Imputer | None:
+    def _learned(self, samples: Views, progress: Any, is_part: bool = False) -> Imputer | None:
         """The imputer of samples of the fit; it does not depend on the number of clusters."""
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
         readout = self.readout_
         blocks = min(self.n_components or DEFAULT_RANK, samples.n_samples)
-        same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray)
-        same = same and samples.n_samples == readout.samples.n_samples
+        same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray) and not is_part
         own = None if same else self._refit(samples, n_clusters=blocks)
         refit = partial(self._refit, like=(readout if own is None else own).scaling, n_clusters=blocks)
         imputer = Imputer.learn(samples, refit, self.kinds_, seed, progress)
