@@ -22,6 +22,9 @@ from jella.report.silhouettes import Silhouettes
 from jella.report.stability import Stability
 from jella.report.summary import UNSTABLE
 
+#: lines between more clusters than these are faint
+FEW = 15
+
 
 def affinity_figure(found: AffinityMap, clusters: np.ndarray) -> Figure:
     """The affinity, with lines between the clusters."""
@@ -40,7 +43,8 @@ def affinity_figure(found: AffinityMap, clusters: np.ndarray) -> Figure:
     }
     title = "cluster" if clusters.size else "samples"
     y = ticks | {"range": [m - 0.5, -0.5], "scaleanchor": "x", "title": {"text": title}}
-    lines = [line_at(side, float(end) - 0.5, m) for end in found.ends[:-1] for side in "xy"]
+    faint = {"opacity": 1.0 if clusters.size <= FEW else 0.3}
+    lines = [line_at(side, float(end) - 0.5, m) | faint for end in found.ends[:-1] for side in "xy"]
     meta: Figure = {}
     if clusters.size > 1:
         meta["ticks"] = {"xaxis": named.tolist(), "yaxis": named.tolist()}
@@ -78,7 +82,8 @@ def silhouettes_figure(found: Silhouettes) -> Figure:
 
 def _by_cluster(shown: Figure, k: int, title: str, *, shapes: list[Figure] | None = None, **of_axis: object) -> Figure:
     ticks = {"ticks": {"xaxis": list(range(k))}}
-    drawn = layout(300, xaxis=cluster_axis(k), yaxis=axis(title) | of_axis, shapes=shapes or [], meta=ticks)
+    across = cluster_axis(k) | {"showgrid": False, "tickangle": 0 if k <= 12 else -90, "tickfont": {"size": 11}}
+    drawn = layout(280, xaxis=across, yaxis=axis(title) | of_axis, shapes=shapes or [], meta=ticks)
     return {"data": [shown], "layout": drawn | {"showlegend": False, "bargap": 0.2}}
 
 

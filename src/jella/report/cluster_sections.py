@@ -16,6 +16,8 @@ from jella.report.probabilities import UNCERTAIN
 from jella.report.sampling import drawn_words
 from jella.report.summary import UNSTABLE
 
+#: with more clusters, plots by cluster take the whole width
+MOST_BESIDE = 20
 #: features that the table of clusters names
 N_FEATURES = 3
 
@@ -58,7 +60,7 @@ def cluster_section(data: ReportData) -> Markup:
             _cluster_table(data),
             tag("p", note, class_="note screen"),
             *(tag("p", text) for text in words),
-            tag("div", *parts, class_="pair"),
+            tag("div", *parts, class_="pair" if data.clusters.size <= MOST_BESIDE else None),
         ]
     )
 

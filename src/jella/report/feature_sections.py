@@ -13,14 +13,19 @@ from jella.report.markup import Markup, Row, cluster_name, joined, plot, swatch,
 
 #: clusters whose features are listed
 MOST_CARDS = 60
-#: number of them that are open at first
+#: features per view on a card; the table has more
+N_FEATURES = 5
+#: this share of the bars is shorter than a full one
+FULL_BAR = 0.95
+#: number of cards that are open at first
 N_OPEN = 6
 
 
 def marker_section(found: Markers, data: ReportData) -> Markup:
     """The section on features."""
     largest = np.argsort(-data.sizes, kind="stable")[:MOST_CARDS]
-    top = max((abs(m.difference) for views in found.found for ms in views for m in ms), default=1.0)
+    every = [abs(m.difference) for views in found.found for ms in views for m in ms[:N_FEATURES]]
+    top = float(np.quantile(every, FULL_BAR)) if every else 1.0
     shown = sorted(largest.tolist())
     colours = cluster_colours(data.clusters.size)
     cards = [_card(found, i, int(data.sizes[i]), top, colours[i], i in shown[:N_OPEN]) for i in shown]
@@ -35,7 +40,7 @@ def marker_section(found: Markers, data: ReportData) -> Markup:
         tag("span", "lower in the cluster", class_="lower"),
         " ← 0 → ",
         tag("span", "higher in the cluster", class_="higher"),
-        f"; a full bar is {top:.1f} standard deviations, in all cards.",
+        f", on the same scale in all cards; a full bar is {top:.1f} standard deviations or more.",
         class_="note key",
     )
     return joined([tag("p", words), _heat(data), scale, tag("div", *cards, class_="cards"), _listing(found, shown)])
@@ -55,7 +60,7 @@ def _heat(data: ReportData) -> Markup:
 def _card(found: Markers, i: int, size: int, top: float, colours: tuple[str, str], is_open: bool) -> Markup:
     views = []
     for name, markers in zip(found.views, found.found[i], strict=True):
-        rows = [_marker(marker, top) for marker in markers]
+        rows = [_marker(marker, top) for marker in markers[:N_FEATURES]]
         body = tag("ol", *rows) if rows else tag("p", "too few values", class_="absent")
         views.append(joined([tag("h4", name), body]))
     title = tag("h3", swatch(colours), cluster_name(i, found.clusters[i]), " ", tag("small", counted(size, "sample")))
@@ -65,7 +70,9 @@ def _card(found: Markers, i: int, size: int, top: float, colours: tuple[str, str
 
 def _marker(marker: Marker, top: float) -> Markup:
     way = "higher" if marker.difference > 0 else "lower"
-    bar = tag("span", tag("span", style=f"width:{50 * abs(marker.difference) / top:.1f}%"), class_=f"bar {way}")
+    share = abs(marker.difference) / top
+    cut = " cut" if share > 1 else ""
+    bar = tag("span", tag("span", style=f"width:{50 * min(share, 1.0):.1f}%"), class_=f"bar {way}{cut}")
     value = tag("span", signed(marker.difference), class_="value")
     return tag("li", tag("span", marker.feature, class_="name", title=marker.feature), bar, value)
 

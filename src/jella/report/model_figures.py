@@ -13,6 +13,8 @@ from jella.report.predictions import Prediction, true_groups, true_range
 
 #: terms that differ by a larger factor are drawn on a logarithmic axis
 WIDE = 30.0
+#: of at most this many sweeps, each has a tick
+FEW_SWEEPS = 12
 
 
 def missing_figure(found: MissingMap, names: tuple[str, ...]) -> Figure:
@@ -62,10 +64,19 @@ def convergence_figure(found: Convergence) -> Figure:
         }
         for k, (name, values) in enumerate(lines.items())
     ]
+    x = axis("accepted sweep") | ({"dtick": 1} if every.size <= FEW_SWEEPS * len(lines) else {})
     y = axis("value (logarithmic)" if several_scales else "value") | (
         {"type": "log", "dtick": 1} if several_scales else {}
     )
-    return {"data": data, "layout": layout(360, xaxis=axis("accepted sweep"), yaxis=y, legend=below())}
+    return {
+        "data": data,
+        "layout": layout(
+            360,
+            xaxis=x,
+            yaxis=y,
+            legend=below(),
+        ),
+    }
 
 
 def errors_figure(found: tuple[Prediction, ...]) -> Figure:

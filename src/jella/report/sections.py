@@ -16,6 +16,7 @@ from jella.report.feature_sections import marker_section
 from jella.report.map_section import map_section
 from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.model_sections import convergence_section, prediction_section, provenance_section, variance_section
+from jella.report.summary import key_figures
 
 #: patterns of missing views that a table lists
 MOST_PATTERNS = 12
@@ -66,12 +67,15 @@ def all_sections(data: ReportData) -> list[Section]:
 
 
 def _summary(data: ReportData) -> Markup:
+    facts = tag("ul", *(tag("li", tag("b", value), name) for name, value in key_figures(data)), class_="facts")
     sentences = tag("ul", *(tag("li", words) for words in data.summary), class_="sentences")
     if not data.warnings:
-        return joined([sentences, tag("p", "Nothing was found that speaks against these results.", class_="fine")])
+        return joined(
+            [facts, sentences, tag("p", "Nothing was found that speaks against these results.", class_="fine")]
+        )
     items = [tag("li", warned.words, " ", tag("a", "See more.", href=f"#{warned.section}")) for warned in data.warnings]
     title = tag("h3", "Before you rely on it")
-    return joined([sentences, tag("div", title, tag("ul", *items), class_="warnings", role="note")])
+    return joined([facts, sentences, tag("div", title, tag("ul", *items), class_="warnings", role="note")])
 
 
 def _missing(data: ReportData) -> Markup:

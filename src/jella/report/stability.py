@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from jella.describe.affinity import symmetric_affinity
 from jella.describe.subject import Absent, Subject
 from jella.evidence.gather import ClusterEvidence
+from jella.evidence.refits import MOST_SAMPLES
 from jella.evidence.refits import SHARE as REFIT_SHARE
 from jella.graphs.spectral import spectral_labels
 from jella.metrics import adjusted_rand
@@ -50,6 +51,8 @@ class Stability:
         How well each cluster is found again, from 0 to 1; NaN if no run had samples of it.
     measure, axis : str
         What `by_cluster` is, in a sentence and in a few words.
+    drawn : str
+        That it comes from some samples only, in a sentence; empty if from all.
     """
 
     what: str
@@ -58,6 +61,7 @@ class Stability:
     by_cluster: np.ndarray
     measure: str
     axis: str
+    drawn: str = ""
 
 
 def find_stability(subject: Subject, evidence: ClusterEvidence | Absent) -> Stability | Absent:
@@ -74,8 +78,12 @@ def _of_refits(subject: Subject, evidence: ClusterEvidence) -> Stability | Absen
     at = np.flatnonzero(path.numbers == subject.model.n_clusters_)
     if not at.size or not np.isfinite(path.stability[at[0]]) or not confidence.n_refits:
         return Absent("There are too few samples to find the clusters again.")
-    drawn = f"of {evidence.n_samples:,} samples, drawn at random," if evidence.n_samples < subject.kept.sum() else ""
-    of = drawn or "of the samples"
+    m, n = evidence.n_samples, int(subject.kept.sum())
+    of = f"of {m:,} samples, drawn at random," if m < n else "of the samples"
+    drawn = (
+        f" This is about {m:,} of the {n:,} samples, drawn at random; from more samples, clusters are found again more "
+        "surely. With `gather_evidence()` before the report, a model takes up to 4000."
+    )
     return Stability(
         what=f"The whole model was fitted {confidence.n_refits} times again, each time on a random {REFIT_SHARE:.0%} "
         f"{of} and its clusters were found anew.",
@@ -84,6 +92,7 @@ def _of_refits(subject: Subject, evidence: ClusterEvidence) -> Stability | Absen
         by_cluster=confidence.by_cluster[subject.clusters],
         measure=f"How often a sample of the cluster is in the same cluster again, in {confidence.n_refits} refits",
         axis="refits that agree",
+        drawn=drawn if m < min(n, MOST_SAMPLES) else "",
     )
 
 

@@ -97,7 +97,7 @@ function drawMap() {
   // room for the legend, which goes below the plot and takes as many lines as the names need
   const letters = traces.reduce((sum, one) => sum + String(one.name).length + 7, 0);
   const lines = named ? Math.ceil((letters * 8) / Math.max(place.clientWidth, 280)) : 0;
-  const bare = map.name === "PCA" ? {} : { showticklabels: false };
+  const bare = map.name === "PCA" ? {} : { showticklabels: false, showgrid: false };
   const legend = { orientation: "h", yanchor: "top", y: -0.14, x: 0, itemsizing: "constant" };
   const layout = {
     height: Math.min(560, Math.max(360, place.clientWidth * 0.75)) + 24 * lines,
