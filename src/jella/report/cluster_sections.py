@@ -98,7 +98,8 @@ def _best(found: Markers | Absent, i: int) -> Markup | str:
     if isinstance(found, Absent):
         return ""
     every = sorted((m for markers in found.found[i] for m in markers), key=lambda m: -abs(m.difference))[:N_FEATURES]
-    return tag("span", ", ".join(f"{m.feature} {signed(m.difference, '.1f')}" for m in every), class_="features")
+    words = ", ".join(f"{m.feature} {signed(m.difference, '.1f')}" for m in every)
+    return tag("span", words, class_="features", title=words)
 
 
 def affinity_section(data: ReportData) -> Markup:

@@ -32,7 +32,7 @@ from jella.report.maps import Maps, draw_maps
 from jella.report.predictions import Predictions, predict_hidden
 from jella.report.probabilities import Probabilities, find_probabilities
 from jella.report.provenance import Provenance, find_provenance
-from jella.report.sampling import EVIDENCE_SAMPLES
+from jella.report.sampling import EVIDENCE_SAMPLES, more_if_narrow
 from jella.report.silhouettes import Silhouettes, find_silhouettes
 from jella.report.stability import Stability, find_stability
 
@@ -123,7 +123,7 @@ class Findings:
         columns = metadata_columns(metadata, subject)
         truth = None if labels is None else one_per_sample(labels, "labels", subject)
         say("gathering evidence for the clusters: refits on parts of the samples")
-        evidence = find_evidence(subject, EVIDENCE_SAMPLES)
+        evidence = find_evidence(subject, more_if_narrow(EVIDENCE_SAMPLES, subject.views.n_features))
         say("predicting hidden values")
         predictions = predict_hidden(
             subject, held_out, lambda trial, n: say(f"predicting hidden values, trial {trial} of {n}")

@@ -15,7 +15,7 @@ from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
 from jella.numerics.arrays import dense_rows, to_numpy
 from jella.report.refit import refit
-from jella.report.sampling import COMPLETION_SAMPLES, some_rows
+from jella.report.sampling import COMPLETION_SAMPLES, more_if_narrow, some_rows
 from jella.solve.start import feature_means
 from jella.views import Hidden, Schema, View, Views, read_views
 
@@ -104,17 +104,17 @@ def predict_hidden(subject: Subject, held_out: bool, progress: TrialProgress | N
     model = subject.model
     if not hasattr(model, "complete"):
         return Absent(f"{subject.method} does not complete missing values.")
-    imputer, n, drawn = getattr(model, "imputer_", None), int(subject.kept.sum()), ""
+    imputer, n, most, drawn = getattr(model, "imputer_", None), int(subject.kept.sum()), _most(subject), ""
     if imputer is None:
         if not held_out:
             return Absent("It was switched off (held_out=False): it needs other fits.")
-        if n > COMPLETION_SAMPLES:
+        if n > most:
             drawn = (
-                f" This was done with {COMPLETION_SAMPLES:,} of the {n:,} samples, drawn at random; a model of all "
+                f" This was done with {most:,} of the {n:,} samples, drawn at random; a model of all "
                 "samples has somewhat smaller errors."
             )
         if hasattr(model, "learn_completion"):
-            imputer = model.learn_completion(progress, most_samples=COMPLETION_SAMPLES)
+            imputer = model.learn_completion(progress, most_samples=most)
     kinds = model.kinds_.summary(model.view_names_in_) if hasattr(model, "kinds_") else {}
     if imputer is not None:
         return _learned(subject, imputer, kinds, drawn)
@@ -122,10 +122,14 @@ def predict_hidden(subject: Subject, held_out: bool, progress: TrialProgress | N
     return found if isinstance(found, Absent) else Predictions(found, f"{SECOND_FIT}{drawn}", kinds)
 
 
+def _most(subject: Subject) -> int:
+    return more_if_narrow(COMPLETION_SAMPLES, subject.views.n_features)
+
+
 def _learned(subject: Subject, imputer: Any, kinds: dict[str, str], drawn: str) -> Predictions:
     """What an imputer knows from the values that it hid."""
     model = subject.model
-    some = subject.used().take(some_rows(int(subject.kept.sum()), COMPLETION_SAMPLES, subject.seed))
+    some = subject.used().take(some_rows(int(subject.kept.sum()), _most(subject), subject.seed))
     estimates = model.estimates(some, LEVEL, imputer)
     quality = Quality.of(imputer, model.view_names_in_, estimates)
     unit = "standard deviations of a feature"
@@ -182,7 +186,7 @@ def _by_second_fit(subject: Subject) -> tuple[Prediction, ...] | Absent:
 
 def _some_samples(subject: Subject) -> tuple[Any, Any]:
     """The data as given; of many samples some, as arrays and masks."""
-    rows = some_rows(int(subject.kept.sum()), COMPLETION_SAMPLES, subject.seed)
+    rows = some_rows(int(subject.kept.sum()), _most(subject), subject.seed)
     if rows.size == subject.kept.sum():
         return subject.X, subject.observed
     some = subject.used().take(rows)

@@ -80,19 +80,20 @@ def _of_refits(subject: Subject, evidence: ClusterEvidence) -> Stability | Absen
         return Absent("There are too few samples to find the clusters again.")
     m, n = evidence.n_samples, int(subject.kept.sum())
     of = f"of {m:,} samples, drawn at random," if m < n else "of the samples"
-    drawn = (
-        f" This is about {m:,} of the {n:,} samples, drawn at random; from more samples, clusters are found again more "
-        "surely. With `gather_evidence()` before the report, a model takes up to 4000."
+    more = (
+        " From more samples, clusters are found again more surely: call gather_evidence() before the report, which "
+        f"takes up to {MOST_SAMPLES:,}."
     )
+    is_part = m < min(n, MOST_SAMPLES)
     return Stability(
         what=f"The whole model was fitted {confidence.n_refits} times again, each time on a random {REFIT_SHARE:.0%} "
-        f"{of} and its clusters were found anew.",
+        f"{of} and its clusters were found anew.{more if is_part else ''}",
         between=float(path.stability[at[0]]),
         compared=f"without groups, {path.expected_stability[at[0]]:.2f} is expected",
         by_cluster=confidence.by_cluster[subject.clusters],
         measure=f"How often a sample of the cluster is in the same cluster again, in {confidence.n_refits} refits",
         axis="refits that agree",
-        drawn=drawn if m < min(n, MOST_SAMPLES) else "",
+        drawn=f" This is about {m:,} of the {n:,} samples, drawn at random." if is_part else "",
     )
 
 
