@@ -60,7 +60,7 @@ def cluster_section(data: ReportData) -> Markup:
             _cluster_table(data),
             tag("p", note, class_="note screen"),
             *(tag("p", text) for text in words),
-            tag("div", *parts, class_="pair" if data.clusters.size <= MOST_BESIDE else None),
+            tag("div", *parts, class_="trio" if data.clusters.size <= MOST_BESIDE else None),
         ]
     )
 

@@ -9,7 +9,7 @@ from jella.describe.missing import MissingMap
 from jella.describe.variance import Variance
 from jella.report.figure_parts import Figure, axis, bars, below, heat, layout, rounded
 from jella.report.markup import for_plot
-from jella.report.predictions import Prediction, true_groups, true_range
+from jella.report.predictions import Prediction, is_drawn_as_points, true_groups, true_range
 
 #: terms that differ by a larger factor are drawn on a logarithmic axis
 WIDE = 30.0
@@ -96,7 +96,7 @@ def errors_figure(found: tuple[Prediction, ...]) -> Figure:
 
 def prediction_figure(found: Prediction, kind: str) -> Figure:
     """Predicted and true values of one view: points, or groups of values where many are the same, as counts are."""
-    groups = None if kind.startswith("real") else true_groups(found.true, found.predicted)
+    groups = None if is_drawn_as_points(kind) else true_groups(found.true, found.predicted)
     data = _points(found) if groups is None else _groups(*groups)
     titles = ("true", "predicted") if groups is None else ("predicted", "true, mean and nine tenths")
     drawn = layout(300, xaxis=axis(titles[0]), yaxis=axis(titles[1]), showlegend=False)

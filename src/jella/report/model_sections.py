@@ -9,7 +9,7 @@ from jella.describe.variance import Loading, Variance
 from jella.numerics.words import NOTHING, listed, number, percent, signed
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
-from jella.report.predictions import Prediction, Predictions
+from jella.report.predictions import Prediction, Predictions, is_drawn_as_points
 
 
 def prediction_section(found: Predictions, data: ReportData) -> Markup:
@@ -41,7 +41,7 @@ def prediction_section(found: Predictions, data: ReportData) -> Markup:
 def _about_points(found: Predictions) -> str:
     """What the plots of predicted and true values show."""
     words = "Some of the hidden values; on the dashed line, predicted and true values are equal."
-    by_kind = [found.kinds.get(p.view, "").startswith("real") for p in found.by_view]
+    by_kind = [is_drawn_as_points(found.kinds.get(p.view, "")) for p in found.by_view]
     if any(by_kind):
         words += " Nine tenths of the true values of each predicted size lie in the shaded band."
     if not all(by_kind):

@@ -229,6 +229,11 @@ def _some(pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return pairs[:, rng.choice(pairs.shape[1], MOST_POINTS, replace=False)]
 
 
+def is_drawn_as_points(kind: str) -> bool:
+    """Whether hardly any values of a kind are equal, as far as it is known; counts often are."""
+    return not kind or kind.startswith("real")
+
+
 def true_groups(
     true: np.ndarray, predicted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:

@@ -63,6 +63,7 @@ def find_probabilities(subject: Subject, evidence: ClusterEvidence | Absent) -> 
     confidence = Confidence() if isinstance(evidence, Absent) else evidence.confidence
     known = model.readout_.known
     chosen = some_rows(known.places.size, PROBABILITY_SAMPLES, subject.seed)
+    chosen = chosen[np.argsort(known.places[chosen])]
     others = confidence.probabilities(model.readout_.votes(known.labels, model.n_clusters_, chosen))
     rows, labels = known.places[chosen], known.labels[chosen]
     own = others[np.arange(rows.size), labels]

@@ -22,7 +22,7 @@ addEventListener("beforeprint", () => {
   before = { theme: root.dataset.theme, closed: [...document.querySelectorAll("details:not([open]):not(.screen)")] };
   before.closed.forEach((details) => { details.open = true; });
   if (before.theme === "dark") setTheme("light");
-  plots().forEach((place) => Plotly.relayout(place, { width: place.closest(".many, .pair") ? 320 : 660 }));
+  plots().forEach((place) => Plotly.relayout(place, { width: place.closest(".many, .pair, .trio") ? 320 : 660 }));
 });
 addEventListener("afterprint", () => {
   before.closed.forEach((details) => { details.open = false; });
