@@ -21,12 +21,13 @@ from jella.model_selection.against_mean import errors_against_mean
 from jella.problem.terms.base import concrete_subclasses
 from jella.report import ReportData, write_report
 from jella.report.association import cramers_v
+from jella.report.figures import all_figures
 from jella.report.page import render
 from jella.report.predictions import true_range
 from jella.views import read_views
 
 HOSTILE = '</script><img src="x" onerror="alert(1)">&amp;'
-PARTS = ("convergence", "picture", "affinity", "stability", "predictions", "variance", "markers", "associations")
+PARTS = ("convergence", "maps", "affinity", "stability", "predictions", "variance", "markers", "associations")
 PARTS += ("evidence", "probabilities")
 
 
@@ -62,9 +63,11 @@ def test_every_estimator_has_a_report(kind):
     data = ReportData.of(model, views)
     page = _Page(render(data))
     drawn = [attrs["id"] for tag, attrs in page.found if attrs.get("class") == "plot"]
-    assert page.count("section") == 13
-    assert ("plot-embedding" in drawn) == (not isinstance(data.picture, Absent))
     lacks = {part for part in PARTS if isinstance(getattr(data, part), Absent)}
+    without_section = lacks - {"stability"} | (set() if hasattr(model, "labels_") else {"clusters"})
+    assert page.count("section") == 13 - len(without_section)
+    assert ("plot-embedding" in drawn) == (not isinstance(data.maps, Absent))
+    assert set(drawn) - {"plot-embedding"} == set(all_figures(data))
     expected = set()
     if not hasattr(model, "labels_"):
         expected |= {"stability", "markers", "associations"}
@@ -289,7 +292,7 @@ def test_metadata_goes_by_the_names_of_the_samples():
     model = jella.SparseBDR(3, random_state=0).fit(frames)
     table = pd.DataFrame({"age": np.arange(40.0), "site": ["a", "b"] * 20}, index=names).iloc[::-1].drop(index="s3")
     data = ReportData.of(model, frames, metadata=table, held_out=False)
-    by_name = {colouring.name: colouring for colouring in data.picture.colourings}
+    by_name = {colouring.name: colouring for colouring in data.maps.colourings}
     assert np.isnan(by_name["age"].values[3])
     np.testing.assert_array_equal(np.delete(by_name["age"].values, 3), np.delete(np.arange(40.0), 3))
     assert by_name["site"].levels == ("a", "b", "not known")
@@ -321,7 +324,7 @@ def test_hostile_names_stay_text(tmp_path):
     text = file.read_text(encoding="utf-8")
     page = _Page(text)
     assert page.count("img") == 0
-    assert page.count("script") == 5  # theme, two of data, Plotly, the page's own
+    assert page.count("script") == 7  # theme, four of data, Plotly, the page's own
     assert HOSTILE not in text
     assert "&lt;/script&gt;&lt;img" in text
 
@@ -332,8 +335,8 @@ def test_samples_without_anything_keep_their_place():
         view[[0, 7]] = np.nan
     model = jella.SparseBDR(3, on_empty="drop", random_state=0).fit(views)
     data = ReportData.of(model, views)
-    assert 0 not in data.picture.rows
-    assert 7 not in data.picture.rows
+    assert 0 not in data.maps.rows
+    assert 7 not in data.maps.rows
     assert data.sizes.sum() == 38
     assert int(data.affinity.edges[-1]) == 38
     assert any("2 samples have no value in any view" in w.words and "0 and 7" in w.words for w in data.warnings)
@@ -413,7 +416,7 @@ def test_a_report_of_thousands_of_samples_stays_small(tmp_path, rng):
     columns = {f"column {j}": rng.normal(size=n) for j in range(5)}
     file = write_report(tmp_path / "report.html", model, views, metadata=columns, held_out=False)
     assert file.stat().st_size < 8e6
-    assert "3,000 of 5,000 samples, drawn at random." in file.read_text(encoding="utf-8")
+    assert "Of 5,000 samples, drawn at random: " in file.read_text(encoding="utf-8")
 
 
 def test_refusals_say_what_to_do(tmp_path, monkeypatch):

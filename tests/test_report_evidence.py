@@ -50,7 +50,7 @@ def section(page, anchor):
 
 
 def figures(page):
-    return json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])
+    return json.loads(re.search(r'id="data-figures">(.*?)</script>', page, re.DOTALL)[1])
 
 
 def lines(figure):

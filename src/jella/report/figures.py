@@ -34,6 +34,8 @@ def all_figures(data: ReportData) -> dict[str, Figure]:
 def _of_clusters(data: ReportData) -> Iterator[tuple[str, Figure]]:
     if not isinstance(data.affinity, Absent):
         yield "plot-affinity", affinity_figure(data.affinity, data.clusters)
+    if not isinstance(data.evidence, Absent):
+        yield from number_figures(data.evidence.path).items()
     if data.clusters.size < 2:
         return
     yield "plot-sizes", sizes_figure(data.sizes)
@@ -43,8 +45,6 @@ def _of_clusters(data: ReportData) -> Iterator[tuple[str, Figure]]:
         yield "plot-silhouettes", silhouettes_figure(data.silhouettes)
     if not isinstance(data.heat, Absent):
         yield "plot-heat", heat_figure(data.heat)
-    if not isinstance(data.evidence, Absent):
-        yield from number_figures(data.evidence.path).items()
     if not isinstance(data.probabilities, Absent):
         yield "plot-probability", probability_figure(data.probabilities)
 

@@ -33,7 +33,8 @@ class Section(NamedTuple):
 
 def all_sections(data: ReportData) -> list[Section]:
     """All sections that the model and the data have, in order; the last one says what they do not have."""
-    one = Absent("There are fewer than two clusters.") if data.clusters.size < 2 else None
+    few = "There is one cluster only." if data.clusters.size else "This model has no clusters."
+    one = Absent(few) if data.clusters.size < 2 else None
     parts: list[tuple[str, str, str, Any, Callable[[Any, ReportData], Markup]]] = [
         ("summary", "Summary", "Summary", data, lambda found, data: _summary(data)),
         ("embedding", "Map", "Samples in two dimensions", data.maps, map_section),
