@@ -59,7 +59,8 @@ function startSelection() {
   });
   const place = byId("plot-embedding");
   place.on("plotly_selected", (event) => {
-    if (event && event.points) select(event.points.map((point) => point.customdata));
+    // drawing the map again removes the lasso, which Plotly reports as a selection of nothing
+    if (event && event.points && event.points.length) select(event.points.map((point) => point.customdata));
   });
   place.on("plotly_click", (event) => {
     if (clusterValues && !isLasso) choose(clusterValues[event.points[0].customdata]);
