@@ -17,12 +17,12 @@ from jella.evidence.refits import (
     PartFit,
     RefitModel,
     agreement,
+    drawn_samples,
     graph_of,
     groups_in,
     in_parallel,
     matched_labels,
     refit_on_parts,
-    with_every_view,
 )
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nearly_best, number_ladder, partitions_of
 from jella.graphs.spectral import modularity
@@ -80,6 +80,7 @@ def look_for_evidence(
     seed: int,
     n_jobs: int | None = None,
     n_given: int | None = None,
+    most_samples: int = MOST_SAMPLES,
 ) -> Gathered | None:
     """Evidence for numbers of clusters, or for the given one; None for too few samples.
 
@@ -91,11 +92,13 @@ def look_for_evidence(
         Fits the same model to other samples.
     n_given : int, optional
         Number of samples that the user gave, for partitions in their order; by default those of the fit.
+    most_samples : int, default=4000
+        Samples that the evidence is taken from, at most.
     """
     if readout.known is None or len(readout.known.places) < FEWEST_SAMPLES:
         return None
     with threadpool_limits(limits=1):  # many small problems: more threads would only wait for each other
-        return _gather(readout, refit, n_clusters, seed, n_jobs, n_given)
+        return _gather(readout, refit, n_clusters, seed, n_jobs, n_given, most_samples)
 
 
 def _gather(
@@ -105,8 +108,11 @@ def _gather(
     seed: int,
     n_jobs: int | None,
     n_given: int | None,
+    most_samples: int,
 ) -> Gathered:
-    begin, (rows, W) = perf_counter(), _drawn(readout)
+    assert readout.known is not None
+    begin, rows = perf_counter(), drawn_samples(readout.samples, most_samples)
+    W = np.asarray(to_numpy(readout.known.own)[rows], dtype=np.float64)
     some = readout.samples.fetch(rows)
     assert isinstance(some, Views)
     samples = readout.scaling.undo(some)
@@ -126,7 +132,6 @@ def _gather(
     expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
     of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
     path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds, n_clusters)
-    assert readout.known is not None
     places = readout.known.places
     kept = np.full((0, 0), -1)
     if (partitions := _kept_partitions(graph, path)).size:
@@ -149,16 +154,6 @@ def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: Any) -> Clu
         theirs.append(matched_labels(part.labels(k, n_init, seed), labels[rows], k))
     confidence = Confidence.learn(votes, theirs, ours) if votes else Confidence()
     return ClusterEvidence(found.path, confidence, found.rows.size, found.seconds + perf_counter() - begin)
-
-
-def _drawn(readout: NeighbourReadout) -> tuple[np.ndarray, np.ndarray]:
-    """At most `MOST_SAMPLES` samples of the fit, and their embedding."""
-    assert readout.known is not None
-    W = to_numpy(readout.known.own)
-    rows = np.arange(len(W))
-    if len(rows) > MOST_SAMPLES:
-        rows = with_every_view(readout.samples, np.random.default_rng(0).permutation(len(W))[:MOST_SAMPLES])
-    return rows, np.asarray(W[rows], dtype=np.float64)
 
 
 def _only(graph: Any, n_clusters: int) -> ClusterPath:

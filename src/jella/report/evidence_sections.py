@@ -117,8 +117,8 @@ def probability_section(found: Probabilities, data: ReportData) -> Markup:
     several = "label is" if doubts == 1 else "labels are"
     count = f"{doubts:,} of {n:,} {several} uncertain: their probability is below {UNCERTAIN}."
     meaning = (
-        "The probability of a label is the share of refits on parts of the samples that would give it again, as the "
-        "neighbours of the sample tell it."
+        "The probability of a label is the share of refits on parts of the samples that would give it again, judged by "
+        "the neighbours of the sample."
         if len(found.table)
         else "Refits did not check these probabilities: they are the votes of the neighbours of each sample."
     )
