@@ -80,7 +80,7 @@ def look_for_evidence(
     seed: int,
     n_jobs: int | None = None,
     n_given: int | None = None,
-    most_samples: int = MOST_SAMPLES,
+    most_samples: int | None = None,
 ) -> Gathered | None:
     """Evidence for numbers of clusters, or for the given one; None for too few samples.
 
@@ -92,13 +92,13 @@ def look_for_evidence(
         Fits the same model to other samples.
     n_given : int, optional
         Number of samples that the user gave, for partitions in their order; by default those of the fit.
-    most_samples : int, default=4000
-        Samples that the evidence is taken from, at most.
+    most_samples : int, optional
+        Samples that the evidence is taken from, at most; by default 4000.
     """
     if readout.known is None or len(readout.known.places) < FEWEST_SAMPLES:
         return None
     with threadpool_limits(limits=1):  # many small problems: more threads would only wait for each other
-        return _gather(readout, refit, n_clusters, seed, n_jobs, n_given, most_samples)
+        return _gather(readout, refit, n_clusters, seed, n_jobs, n_given, most_samples or MOST_SAMPLES)
 
 
 def _gather(

@@ -124,9 +124,11 @@ class Findings:
         say = progress or (lambda words: None)
         columns = read_columns(metadata, subject.sample_names, len(subject.names))
         truth = None if labels is None else one_per_sample(labels, "labels", subject)
-        say("gathering evidence for the clusters: refits on parts of the samples")
+        if hasattr(subject.model, "gather_evidence") and "evidence_" not in vars(subject.model):
+            say("gathering evidence for the clusters: refits on parts of the samples")
         evidence = find_evidence(subject, more_if_narrow(EVIDENCE_SAMPLES, subject.views.n_features))
-        say("predicting hidden values")
+        if held_out and "imputer_" not in vars(subject.model):
+            say("predicting hidden values")
         predictions = predict_hidden(
             subject, held_out, lambda trial, n: say(f"predicting hidden values, trial {trial} of {n}")
         )

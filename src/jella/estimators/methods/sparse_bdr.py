@@ -22,7 +22,7 @@ from jella.estimators.framework import BaseClusterer
 from jella.estimators.known_classes import checked_classes, known_classes
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
-from jella.evidence.refits import MOST_SAMPLES, drawn_samples
+from jella.evidence.refits import drawn_samples
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
 from jella.impute.estimates import Estimates, check_level
@@ -432,8 +432,8 @@ class SparseBDR(BaseClusterer):
         if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
             return None
         refit = partial(self._refit_part, like=readout.scaling)
-        seed, most = self._seed_of_score(), MOST_SAMPLES if most_samples is None else most_samples
-        return look_for_evidence(readout, refit, n_clusters, seed, self.n_jobs, n_given, most)
+        seed = self._seed_of_score()
+        return look_for_evidence(readout, refit, n_clusters, seed, self.n_jobs, n_given, most_samples)
 
     def _refit_part(self, views: Views, like: Scaling) -> Readout:
         """A refit to a part of the samples, which may be fewer than components or clusters."""
