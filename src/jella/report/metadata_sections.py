@@ -68,6 +68,11 @@ def _p(value: float) -> str:
     return NOTHING if np.isnan(value) else "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
+def _compared(value: float) -> str:
+    words = _p(value)
+    return words if words.startswith("<") else f"= {words}"
+
+
 def _survival(found: Survival, clusters: np.ndarray) -> Markup:
     times = _round_times(max(float(curve.times.max()) for curve in found.curves))
     rows = [
@@ -81,8 +86,8 @@ def _survival(found: Survival, clusters: np.ndarray) -> Markup:
         )
         for curve in found.curves
     ]
-    head = ["", "samples", "events", "median time", *(f"at risk at {time:.3g}" for time in times)]
-    test = "" if np.isnan(found.p_value) else f" Log-rank test of all clusters: p = {_p(found.p_value)}."
+    head = ["", "samples", "events", "median time", *(f"at risk at {time:,.6g}" for time in times)]
+    test = "" if np.isnan(found.p_value) else f" Log-rank test of all clusters: p {_compared(found.p_value)}."
     caption = f"Kaplan-Meier estimates of the share without the event ({found.event}) by {found.time}.{test}"
     described = f"Survival curves of {len(found.curves)} clusters.{test}"
     return joined(
