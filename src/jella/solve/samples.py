@@ -13,7 +13,7 @@ from jella.numerics.arrays import Array, like, namespace
 from jella.problem.model import Blocks, Problem
 from jella.problem.residuals import ViewData
 from jella.solve.plan import Plan, choose_update
-from jella.solve.quadratic import Quadratic, by_availability, by_sample, embedding_with_completion
+from jella.solve.quadratic import Quadratic, by_availability, by_sample, embedding_with_completion, fitted_cross
 from jella.solve.updates import Update
 from jella.views import Views
 
@@ -161,7 +161,10 @@ class RowsAt:
         weights, factors = self.row_weights, problem.loss.view_factors(blocks.loss_state)
         if weights is not None and factors is not None:
             weights = [float(factor) * D for factor, D in zip(factors, weights, strict=True)]
-        return update_by_parts(plan.embedding, self.data, bases, problem, W, weights)
+        fitted = None if relaxation == 1.0 else fitted_cross(self.data, old, W, bases)
+        return update_by_parts(
+            plan.embedding, self.data, bases, problem, W, weights, relaxation=relaxation, fitted=fitted
+        )
 
     def rescaled(self, blocks: Blocks, divisors: Array) -> RowsAt:
         """The samples at the rescaled blocks; the product is the same, so the residuals are too."""
@@ -201,18 +204,22 @@ def update_by_parts(
     row_weights: Sequence[Array] | None = None,
     *,
     towards: Array | None = None,
+    relaxation: float = 1.0,
+    fitted: Array | None = None,
 ) -> Array:
-    """The embedding after the W-step of Algorithm 2: one update per group of samples that share their gram."""
+    """The embedding after the W-step of Algorithm 2: one update per group of samples that share their gram.
+
+    With over-relaxation, `fitted` has the cross products of the fitted values, (n, r).
+    """
     xp, rows, pieces = namespace(W), [], []
     whole = row_weights is None and all(view.view.is_rowwise for view in data)
     for part in by_availability(data, bases) if whole else by_sample(data, bases, row_weights):
-        quadratic, own = part.quadratic.scaled(problem.loss.weight), part.rows
+        quadratic = part.quadratic if fitted is None else part.quadratic.relaxed(relaxation, part.of(fitted))
+        quadratic = quadratic.scaled(problem.loss.weight)
         if towards is not None:
-            pull = towards[own, :] if isinstance(own, slice) else xp.take(towards, own, axis=0)
-            quadratic = replace(quadratic, cross=quadratic.cross + pull)
-        start = W[own, :] if isinstance(own, slice) else xp.take(W, own, axis=0)
-        pieces.append(update.apply(quadratic, problem.embedding, start))
-        rows.append(own)
+            quadratic = replace(quadratic, cross=quadratic.cross + part.of(towards))
+        pieces.append(update.apply(quadratic, problem.embedding, part.of(W)))
+        rows.append(part.rows)
     if len(pieces) == 1:
         return pieces[0]
     together = xp.concat(pieces, axis=0)
