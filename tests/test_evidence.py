@@ -36,9 +36,9 @@ PATH_FIGURES = (
     "spread",
     "stability",
     "expected_stability",
-    "partitions",
     "valley",
     "dimension",
+    "partitions",
 )
 
 
