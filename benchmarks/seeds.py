@@ -77,9 +77,9 @@ def page(rows: list[dict[str, Any]]) -> str:
         "# Known classes of some samples",
         "",
         "Written by `python benchmarks/seeds.py` (its first lines say what is measured). Mean NMI / ARI over the",
-        "samples without a known class, and with y the share of them that got the label of their class. Gain: NMI with",
-        "y minus that without, its mean and its standard error over the draws. A loss: known classes make the mean NMI",
-        "of SparseBDR lower, or IMCL has a higher one.",
+        "samples without a known class; for SparseBDR with y, also the share of them whose label is their class. Gain:",
+        "NMI with y minus that without, its mean and its standard error over the draws. A loss: known classes make the",
+        "mean NMI of SparseBDR lower, or IMCL has a higher one.",
         f"Source of the library: {', '.join(sorted({row['source'] for row in rows}))}.",
         "",
         f"| set | classes | known | draws | {' | '.join(METHODS)} | gain | loss |",
@@ -94,7 +94,7 @@ def page(rows: list[dict[str, Any]]) -> str:
                 np.mean([row[figure] for row in own]) if own else np.nan for figure in ("nmi", "ari", "accuracy")
             ]
             means.append(figures[0])
-            shown = figures if method.endswith("y") else figures[:2]
+            shown = figures if method == METHODS[0] else figures[:2]  # only its labels are the classes
             cells.append(" / ".join(f"{figure:.3f}" for figure in shown) if own else "failed")
         loss = [word for word, other in zip(("to no y", "to IMCL"), means[1:], strict=True) if means[0] < other]
         draws = len({row["draw"] for row in here})
