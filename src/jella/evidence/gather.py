@@ -27,6 +27,7 @@ from jella.evidence.refits import (
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nearly_best, number_ladder, partitions_of
 from jella.graphs.spectral import modularity
 from jella.graphs.surrogates import clouds_like
+from jella.graphs.valleys import dimension_of, valley
 from jella.numerics.arrays import to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
@@ -131,13 +132,16 @@ def _gather(
     found = [_cloud_parts(cloud, numbers, q, rng) for cloud in clouds[:FEWEST_CLOUDS]]
     expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
     of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
-    path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds, n_clusters)
+    path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds)
+    own = partitions_of(graph, [k for k in {numbers[0], path.best, *path.supported} if k < len(W)] or [1]).labels
+    path = replace(path, valley=_valleys(path, own, W, rng), dimension=dimension_of(W))
+    path = replace(path, n_clusters=n_clusters or (path.best if path.is_clear else 1))
     places = readout.known.places
-    kept = np.full((0, 0), -1)
-    if (partitions := _kept_partitions(graph, path)).size:
+    partitions = [own[int(k)] for k in path.supported if int(k) in own]
+    if partitions:
         kept = np.full((len(partitions), places.size if n_given is None else n_given), -1)
         kept[:, places[rows]] = partitions
-    path = replace(path, partitions=kept)
+        path = replace(path, partitions=kept)
     return Gathered(path, readout, parts, rows, perf_counter() - begin)
 
 
@@ -160,8 +164,10 @@ def _only(graph: Any, n_clusters: int) -> ClusterPath:
     """The path that has the given number only."""
     k = min(n_clusters, graph.shape[0] - 1)
     clear = np.array([modularity(graph, partitions_of(graph, [k]).labels[k])])
-    nothing = [np.full(1, np.nan) for _ in range(5)]
-    return ClusterPath(n_clusters, n_clusters, np.array([n_clusters]), clear, *nothing)
+    unknown = np.full(1, np.nan)
+    return ClusterPath(
+        n_clusters, n_clusters, np.array([n_clusters]), clear, unknown, unknown, unknown, unknown, unknown
+    )
 
 
 def _in_question(path: ClusterPath) -> list[int]:
@@ -196,9 +202,8 @@ def _with_evidence(
     spread: np.ndarray,
     stability: np.ndarray,
     of_clouds: np.ndarray,
-    given: int | None,
 ) -> ClusterPath:
-    """The path with the figures of these numbers; the most stable of them is chosen, unless a number was given."""
+    """The path with the figures of these numbers; the most stable of them is the best."""
     at = np.searchsorted(path.numbers, numbers)
 
     def placed(values: np.ndarray) -> np.ndarray:
@@ -207,21 +212,19 @@ def _with_evidence(
         return full
 
     best = numbers[int(np.nanargmax(stability))] if np.isfinite(stability).any() else path.best
-    path = replace(
+    return replace(
         path,
-        best=path.best if given is not None else best,
+        best=best,
         expected=placed(expected),
         spread=placed(spread),
         stability=placed(stability),
         expected_stability=placed(of_clouds),
     )
-    return replace(path, n_clusters=given or (path.best if path.is_clear else 1))
 
 
-def _kept_partitions(graph: Any, path: ClusterPath) -> np.ndarray:
-    """The partitions (s, n) of the supported numbers."""
-    numbers = [int(k) for k in path.supported if k < graph.shape[0]]
-    if not numbers:
-        return np.empty((0, graph.shape[0]), dtype=np.intp)
-    labels = partitions_of(graph, numbers).labels
-    return np.stack([labels[k] for k in numbers])
+def _valleys(path: ClusterPath, own: dict[int, np.ndarray], W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """How rare samples are between clusters (m,), for the best number and the least in question; NaN for others."""
+    least = path.numbers[np.isfinite(path.expected)][:1]
+    return np.array(
+        [valley(W, own[int(k)], rng) if k in (path.best, *least) and int(k) in own else np.nan for k in path.numbers]
+    )
