@@ -11,11 +11,11 @@ from jella.report.figure_parts import (
     axis,
     cluster_axis,
     cluster_bars,
+    few_digits,
     heat,
     layout,
     level_line,
     line_at,
-    rounded,
 )
 from jella.report.markup import for_plot
 from jella.report.silhouettes import Silhouettes
@@ -62,17 +62,17 @@ def sizes_figure(sizes: np.ndarray) -> Figure:
 
 def stability_figure(found: Stability) -> Figure:
     """Stability of each cluster."""
-    shown = cluster_bars(rounded(found.by_cluster), "%{x}: %{y:.2f}<extra></extra>")
+    shown = cluster_bars(few_digits(found.by_cluster), "%{x}: %{y:.2f}<extra></extra>")
     return _by_cluster(shown, found.by_cluster.size, found.axis, range=[0, 1.02], shapes=[level_line(UNSTABLE)])
 
 
 def silhouettes_figure(found: Silhouettes) -> Figure:
     """The middle half of the silhouettes of each cluster, as a bar, and their median."""
     k = found.middle.size
-    shown = cluster_bars(rounded(found.high - found.low), "")
-    shown |= {"base": rounded(found.low), "hovertemplate": "%{x}: %{customdata:.2f}<extra></extra>"}
-    shown["customdata"] = rounded(found.middle)
-    marks: Figure = {"type": "scatter", "mode": "markers", "x": list(range(k)), "y": rounded(found.middle)}
+    shown = cluster_bars(few_digits(found.high - found.low), "")
+    shown |= {"base": few_digits(found.low), "hovertemplate": "%{x}: %{customdata:.2f}<extra></extra>"}
+    shown["customdata"] = few_digits(found.middle)
+    marks: Figure = {"type": "scatter", "mode": "markers", "x": list(range(k)), "y": few_digits(found.middle)}
     marks |= {"marker": {"symbol": "line-ew-open", "size": 12 if k <= 30 else 6}, "hoverinfo": "skip", "meta": "ink"}
     low = min(float(np.nanmin(found.low)), 0.0)
     figure = _by_cluster(shown, k, "silhouette", range=[low - 0.05, 1.0], shapes=[level_line(0)])

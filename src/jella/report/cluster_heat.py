@@ -29,7 +29,7 @@ class ClusterHeat:
     views: tuple[str, ...]
 
 
-def find_heat(subject: Subject) -> ClusterHeat | Absent:
+def find_cluster_heat(subject: Subject) -> ClusterHeat | Absent:
     """The features that distinguish clusters most: the best of each cluster in turn, in the order of the clusters."""
     if subject.labels is None or subject.clusters.size < 2:
         return Absent("There are fewer than two clusters, so no features are compared.")

@@ -11,7 +11,7 @@ from jella.describe.palette import palette
 from jella.describe.subject import Absent
 from jella.numerics.words import counted, number, percent, signed
 from jella.report.data import ReportData
-from jella.report.markup import Markup, Row, joined, plot, swatch, table, tag
+from jella.report.markup import ClusterRow, Markup, joined, plot, swatch, table, tag
 from jella.report.probabilities import UNCERTAIN
 from jella.report.sampling import drawn_words
 from jella.report.summary import UNSTABLE
@@ -89,7 +89,7 @@ def _cluster_table(data: ReportData) -> Markup:
         pick = tag("button", swatch(colours[i]), type="button", class_="pick", data_pick=str(i), aria_pressed="false",
                    aria_label=f"Highlight cluster {cluster}")  # fmt: skip
         cells = [tag("span", pick, field, class_="named"), _best(data.markers, i), *(c[i] for c in columns.values())]
-        rows.append(Row(cells, i))
+        rows.append(ClusterRow(cells, i))
     return table("Clusters", ["cluster", "features", *columns], rows, numbers=len(columns))
 
 

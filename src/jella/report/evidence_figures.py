@@ -8,7 +8,7 @@ import numpy as np
 
 from jella.graphs.cluster_path import CLEAR, LEAST_SPREAD, ClusterPath
 from jella.report.evidence_sections import has_stability
-from jella.report.figure_parts import Figure, axis, bars, below, layout, rounded
+from jella.report.figure_parts import Figure, axis, bars, below, few_digits, layout
 from jella.report.probabilities import UNCERTAIN, Probabilities
 
 #: what clusters are compared with
@@ -59,14 +59,16 @@ def _by_number(path: ClusterPath, values: np.ndarray, own: Figure, expected: Fig
 
 def _curve(x: np.ndarray, y: np.ndarray) -> Figure:
     hover = "%{x} clusters: %{y:.2f}<extra></extra>"
-    return {"type": "scatter", "mode": "lines", "x": x.tolist(), "y": rounded(y), "hovertemplate": hover}
+    return {"type": "scatter", "mode": "lines", "x": x.tolist(), "y": few_digits(y), "hovertemplate": hover}
 
 
 def probability_figure(found: Probabilities) -> Figure:
     """How many samples have which probability of their own cluster."""
     low = min(float(np.floor(10 * found.own.min()) / 10), 0.5)
     counts, edges = np.histogram(found.own, bins=round(20 * (1.0 - low)), range=(low, 1.0))
-    shown = bars(rounded((edges[:-1] + edges[1:]) / 2), counts.tolist(), "%{customdata}: %{y} samples<extra></extra>")
+    shown = bars(
+        few_digits((edges[:-1] + edges[1:]) / 2), counts.tolist(), "%{customdata}: %{y} samples<extra></extra>"
+    )
     shown["customdata"] = [f"{start:.2f} to {end:.2f}" for start, end in pairwise(edges)]
     limit = {
         "type": "line",

@@ -9,7 +9,7 @@ from jella.describe.subject import Absent
 from jella.numerics.words import counted, signed
 from jella.report.cluster_sections import cluster_colours
 from jella.report.data import ReportData
-from jella.report.markup import Markup, Row, cluster_name, joined, plot, swatch, table, tag
+from jella.report.markup import ClusterRow, Markup, cluster_name, joined, plot, swatch, table, tag
 
 #: clusters whose features are listed
 MOST_CARDS = 60
@@ -80,7 +80,7 @@ def _marker(marker: Marker, top: float) -> Markup:
 def _listing(found: Markers, shown: list[int]) -> Markup:
     """The same as a table, to be saved."""
     rows = [
-        Row((cluster_name(i, found.clusters[i]), name, m.feature, signed(m.difference)), i)
+        ClusterRow((cluster_name(i, found.clusters[i]), name, m.feature, signed(m.difference)), i)
         for i in shown
         for name, markers in zip(found.views, found.found[i], strict=True)
         for m in markers

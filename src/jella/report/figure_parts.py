@@ -63,6 +63,6 @@ def layout(height: int, **parts: Any) -> Figure:
     return {"height": height, "margin": {"l": 10, "r": 10, "t": 20, "b": 10}, **parts}
 
 
-def rounded(values: np.ndarray, digits: int = 4) -> list[float]:
+def few_digits(values: np.ndarray, digits: int = 4) -> list[float]:
     """Numbers rounded to the significant digits that a plot shows."""
     return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]

@@ -22,7 +22,7 @@ from jella.describe.variance import Variance, find_variance
 from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
 from jella.report.association import Association, find_associations
-from jella.report.cluster_heat import ClusterHeat, find_heat
+from jella.report.cluster_heat import ClusterHeat, find_cluster_heat
 from jella.report.maps import Maps, draw_maps
 from jella.report.predictions import Predictions, predict_hidden
 from jella.report.probabilities import Probabilities, find_probabilities
@@ -33,7 +33,7 @@ from jella.report.stability import Stability, find_stability
 from jella.views.sample_columns import read_columns
 
 #: takes a text that says what is done next
-Progress: TypeAlias = Callable[[str], None]
+Announce: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Findings:
         command: str | None = None,
         title: str | None = None,
         held_out: bool = True,
-        progress: Progress | None = None,
+        progress: Announce | None = None,
     ) -> Findings:
         """Compute all findings; the parameters are those of `write_report`, but `progress` takes what is done next."""
         say = progress or (lambda words: None)
@@ -155,7 +155,7 @@ class Findings:
             predictions=predictions,
             variance=find_variance(subject),
             markers=find_markers(subject),
-            heat=find_heat(subject),
+            heat=find_cluster_heat(subject),
             associations=find_associations(subject),
             agreement=_agreement(subject, truth),
             provenance=find_provenance(subject, command),

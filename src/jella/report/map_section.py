@@ -82,7 +82,7 @@ def _selection(data: ReportData) -> Markup:
     )
 
 
-def points_of(found: Maps, names: tuple[str, ...], rounded: Any) -> dict[str, Any]:
+def points_of(found: Maps, names: tuple[str, ...], few_digits: Any) -> dict[str, Any]:
     """The points of all maps with all colourings; the page draws them."""
     place = {int(row): i for i, row in enumerate(found.rows)}
     return {
@@ -92,8 +92,8 @@ def points_of(found: Maps, names: tuple[str, ...], rounded: Any) -> dict[str, An
                 "name": name,
                 "axes": list(picture.axis_names),
                 "rows": [place[int(row)] for row in picture.rows],
-                "x": rounded(picture.points[:, 0]),
-                "y": rounded(picture.points[:, 1]),
+                "x": few_digits(picture.points[:, 0]),
+                "y": few_digits(picture.points[:, 1]),
             }
             for name, picture in zip(found.names, found.pictures, strict=True)
         ],
@@ -101,7 +101,7 @@ def points_of(found: Maps, names: tuple[str, ...], rounded: Any) -> dict[str, An
             {
                 "name": colouring.name,
                 "levels": None if colouring.levels is None else list(colouring.levels),
-                "values": colouring.values.tolist() if colouring.levels else rounded(colouring.values),
+                "values": colouring.values.tolist() if colouring.levels else few_digits(colouring.values),
             }
             for colouring in found.colourings
         ],

@@ -34,14 +34,14 @@ def joined(children: Iterable[str]) -> Markup:
     return Markup("".join(child if isinstance(child, Markup) else escape(child) for child in children))
 
 
-class Row(NamedTuple):
+class ClusterRow(NamedTuple):
     """A row of a table that belongs to a cluster: the page fades it while another cluster is highlighted."""
 
     cells: Sequence[str]
     cluster: int
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str] | Row], *, numbers: int = 0) -> Markup:
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str] | ClusterRow], *, numbers: int = 0) -> Markup:
     """A table that can scroll if it is too wide, and a button to save it; its last `numbers` columns are numbers.
 
     With such columns, cells have no line breaks.
@@ -51,8 +51,8 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str] | Row]
     def cell(name: str, j: int, text: str, **attributes: str) -> Markup:
         return tag(name, text, class_="number" if j >= first else None, **attributes)
 
-    def line(row: Sequence[str] | Row) -> Markup:
-        cells, cluster = (row.cells, str(row.cluster)) if isinstance(row, Row) else (row, None)
+    def line(row: Sequence[str] | ClusterRow) -> Markup:
+        cells, cluster = (row.cells, str(row.cluster)) if isinstance(row, ClusterRow) else (row, None)
         parts = [tag("th", cells[0], scope="row"), *(cell("td", j, text) for j, text in enumerate(cells[1:], 1))]
         return tag("tr", *parts, data_cluster=cluster)
 

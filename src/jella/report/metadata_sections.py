@@ -11,7 +11,7 @@ from jella.describe.survival import Curve, Survival
 from jella.numerics.words import NOTHING, counted, percent
 from jella.report.data import ReportData
 from jella.report.figure_parts import Figure, axis, below, layout
-from jella.report.markup import Markup, Row, cluster_name, for_plot, joined, plot, table, tag
+from jella.report.markup import ClusterRow, Markup, cluster_name, for_plot, joined, plot, table, tag
 
 #: rows and columns that a table shows
 MOST_ROWS, MOST_CLASSES = 60, 30
@@ -117,9 +117,9 @@ def _at_risk(curve: Curve, time: float) -> int:
     return int(curve.at_risk[later].max()) if later.any() else 0
 
 
-def _row_of(cluster: int, clusters: np.ndarray, *cells: str) -> Row:
+def _row_of(cluster: int, clusters: np.ndarray, *cells: str) -> ClusterRow:
     place = _place(cluster, clusters)
-    return Row((cluster_name(place, cluster), *cells), place)
+    return ClusterRow((cluster_name(place, cluster), *cells), place)
 
 
 def _place(cluster: int, clusters: np.ndarray) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from jella.describe.convergence import Convergence
 from jella.describe.missing import MissingMap
 from jella.describe.variance import Variance
-from jella.report.figure_parts import Figure, axis, bars, below, heat, layout, rounded
+from jella.report.figure_parts import Figure, axis, bars, below, few_digits, heat, layout
 from jella.report.markup import for_plot
 from jella.report.predictions import Prediction, is_drawn_as_points, true_groups, true_range
 
@@ -58,7 +58,7 @@ def convergence_figure(found: Convergence) -> Figure:
             "mode": "lines+markers",
             "name": for_plot(name),
             "x": list(range(1, values.size + 1)),
-            "y": rounded(values, 6),
+            "y": few_digits(values, 6),
             "line": {"width": 3 if name == "objective" else 1.5, "dash": "solid" if k == 0 else "dot"},
             "marker": {"symbol": k, "size": 6},
         }
@@ -84,10 +84,12 @@ def errors_figure(found: tuple[Prediction, ...]) -> Figure:
     views = [for_plot(p.view, 24) for p in found]
     hover = "%{x}, %{fullData.name}: %{y:.3f}<extra></extra>"
     own = [p.standard_error for p in found]
-    own_bars = {} if None in own else {"error_y": {"type": "data", "array": rounded(np.array(own)), "thickness": 1.5}}
+    own_bars = (
+        {} if None in own else {"error_y": {"type": "data", "array": few_digits(np.array(own)), "thickness": 1.5}}
+    )
     data = [
-        bars(views, rounded(np.array([p.error for p in found])), hover) | {"name": "model", **own_bars},
-        bars(views, rounded(np.array([p.mean_error for p in found])), hover)
+        bars(views, few_digits(np.array([p.error for p in found])), hover) | {"name": "model", **own_bars},
+        bars(views, few_digits(np.array([p.mean_error for p in found])), hover)
         | {"name": "mean of the feature", "marker": {"pattern": {"shape": "/"}}},
     ]
     y = axis("error on hidden values") | {"rangemode": "tozero"}
@@ -109,22 +111,27 @@ def _points(found: Prediction) -> list[Figure]:
     """A point per hidden value, and the band of true values."""
     both = np.concatenate([found.true, found.predicted])
     ends = [float(both.min()), float(both.max())] if both.size else [0.0, 1.0]
-    points: Figure = {"type": "scatter", "mode": "markers", "x": rounded(found.true), "y": rounded(found.predicted)}
+    points: Figure = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": few_digits(found.true),
+        "y": few_digits(found.predicted),
+    }
     points |= {"marker": {"size": 5, "opacity": 0.5}}
     points["hovertemplate"] = "true %{x:.2f}<br>predicted %{y:.2f}<extra></extra>"
     band = true_range(found.true, found.predicted)
     if band is None:
         return [points, _equal(*ends)]
     sizes, low, high = band
-    shade: Figure = {"type": "scatter", "mode": "lines", "x": rounded(np.concatenate([low, high[::-1]]))}
-    shade |= {"y": rounded(np.concatenate([sizes, sizes[::-1]])), "fill": "toself"}
+    shade: Figure = {"type": "scatter", "mode": "lines", "x": few_digits(np.concatenate([low, high[::-1]]))}
+    shade |= {"y": few_digits(np.concatenate([sizes, sizes[::-1]])), "fill": "toself"}
     return [points, _equal(*ends), shade | {"line": {"width": 0}, "opacity": 0.35, "hoverinfo": "skip"}]
 
 
 def _groups(sizes: np.ndarray, mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Figure]:
     """A point per group of predictions of the same size, with the range of its true values."""
-    shown: Figure = {"type": "scatter", "mode": "markers", "x": rounded(sizes), "y": rounded(mean)}
-    ends = {"array": rounded(high - mean), "arrayminus": rounded(mean - low)}
+    shown: Figure = {"type": "scatter", "mode": "markers", "x": few_digits(sizes), "y": few_digits(mean)}
+    ends = {"array": few_digits(high - mean), "arrayminus": few_digits(mean - low)}
     shown |= {"marker": {"size": 9}, "error_y": {"type": "data", "symmetric": False, "thickness": 1.5, **ends}}
     shown["hovertemplate"] = "predicted %{x:.2f}<br>true, on average %{y:.2f}<extra></extra>"
     return [shown, _equal(float(sizes.min()), float(sizes.max()))]

@@ -12,7 +12,7 @@ from jella.describe.subject import Absent
 from jella.numerics.progress import StatusLine
 from jella.report.cluster_sections import cluster_colours
 from jella.report.data import ReportData
-from jella.report.figure_parts import rounded
+from jella.report.figure_parts import few_digits
 from jella.report.figures import all_figures, checked_figure, library
 from jella.report.map_section import points_of
 from jella.report.markup import Markup, embedded, joined, tag
@@ -113,7 +113,7 @@ def write_report(
 def render(data: ReportData) -> str:
     """The HTML of the page."""
     figures = {identity: checked_figure(figure) for identity, figure in all_figures(data).items()}
-    points = None if isinstance(data.maps, Absent) else points_of(data.maps, data.sample_names, rounded)
+    points = None if isinstance(data.maps, Absent) else points_of(data.maps, data.sample_names, few_digits)
     several = data.clusters.tolist() if data.clusters.size > 1 else []
     colours = cluster_colours(len(several))
     clusters = {
