@@ -172,7 +172,9 @@ def test_a_terminal_is_told_what_the_fit_is_at(tables, tmp_path, monkeypatch):
     shown = sys.stderr.getvalue().split("\r\x1b[K")[1:]
     assert shown[0].startswith("preparing")
     assert any(text.startswith("finishing") for text in shown)
-    assert "\n" not in "".join(shown[:-1])  # what follows the fit begins on a line that was wiped
+    others = [text for text in shown if text and not text.startswith("report: ")]
+    assert "\n" not in "".join(others[:-1])  # what follows the fit begins on a line that was wiped
+    assert any(text.startswith("report: drawing maps") for text in shown)
 
 
 def test_a_sentence_on_a_terminal_has_a_line_of_its_own(tables, tmp_path, monkeypatch):

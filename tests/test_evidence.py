@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -23,10 +24,22 @@ from jella.evidence.permuted import permuted
 from jella.evidence.refits import agreement, in_parallel, matched_labels, with_every_view
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nested_share, number_ladder, partitions_of
 from jella.graphs.surrogates import clouds_like, with_one_mode
+from jella.graphs.valleys import _neighbours, dimension_of, valley
 from jella.readout.clusters import rank_votes
 from jella.views import read_views
 
-PATH_FIGURES = ("numbers", "modularity", "gap", "expected", "spread", "stability", "expected_stability", "partitions")
+PATH_FIGURES = (
+    "numbers",
+    "modularity",
+    "gap",
+    "expected",
+    "spread",
+    "stability",
+    "expected_stability",
+    "valley",
+    "dimension",
+    "partitions",
+)
 
 
 def groups(n=90, k=3, seed=0, widths=(20, 15), apart=3.0):
@@ -87,6 +100,68 @@ def test_planted_groups_are_clear_and_counted(k, setting):
     assert path.stability[path.numbers == k] > 0.95
     mine = path.partitions[list(path.supported).index(k)]
     assert adjusted_rand_score(y, mine) > 0.9  # in the order of the samples
+
+
+@pytest.mark.parametrize("kind", ["skewed", "curve"])
+def test_one_skewed_blob_and_one_curve_are_not_clusters(kind):
+    rng = np.random.default_rng(0)
+    n, turn = 300, np.linspace(0.0, 3.0, 300)[:, None]
+    hidden = (
+        np.exp(rng.normal(size=(n, 5))) if kind == "skewed" else 3.0 * np.hstack([np.cos(turn), np.sin(turn), turn])
+    )
+    mixing = [rng.normal(size=(hidden.shape[1], d)) for d in (40, 25)]
+    noise = 1.0 if kind == "skewed" else 0.3
+    views = [hidden @ (abs(A) if kind == "skewed" else A) + noise * rng.normal(size=(n, A.shape[1])) for A in mixing]
+    with pytest.warns(NoClearClustersWarning, match=r"one cloud of \d dimensions?, \d+ clusters have no gaps"):
+        model = jella.SparseBDR(random_state=0).fit(views)
+    path = model.cluster_path_
+    assert model.n_clusters_ == 1
+    assert path.is_one_cloud
+    assert path.clarity >= 2  # the modularity alone would take them for clusters
+    assert path.supported.size == 0
+
+
+def test_more_groups_than_dimensions_are_clear_if_samples_are_rare_between_them():
+    rng = np.random.default_rng(0)
+    y = np.arange(270) % 9
+    hidden = 7.0 * np.array([(a, b) for a in range(3) for b in range(3)])[y] + rng.normal(size=(270, 2))
+    model = jella.SparseBDR(random_state=0).fit([hidden @ rng.normal(size=(2, d)) for d in (20, 15)])
+    path = model.cluster_path_
+    assert path.dimension <= 2
+    assert path.is_clear
+    assert np.nanmax(path.valley) > 2
+
+
+def test_valleys_between_groups_and_none_in_one_blob(rng):
+    blob = np.array([8.0, 0.0, 0.0]) + rng.normal(size=(400, 3))
+    side = (blob[:, 1] > 0).astype(int)
+    assert valley(blob, side, rng) < 1.3
+    apart = blob + np.where(side == 1, 1.0, -1.0)[:, None] * [0.0, 2.0, 0.0]
+    assert valley(apart, side, rng) > 4
+    wide = rng.normal(size=(60, 200))  # more features than samples: noise makes no valley
+    assert valley(wide, np.arange(60) % 2, rng) < 2
+    assert valley(blob, np.zeros(400, dtype=int), rng) == 1.0
+    assert valley(np.ones((20, 3)), np.arange(20) % 2, rng) < 1
+
+
+def test_groups_that_a_third_lies_between_are_no_neighbours():
+    assert _neighbours(np.array([[0.0, 0.0], [1.0, 0.1], [2.0, 0.0], [3.0, 0.1]])) == [(0, 1), (1, 2), (2, 3)]
+    assert _neighbours(np.eye(3)) == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_dimensions_hold_nine_tenths_of_the_variance(rng):
+    scales = np.array([10.0, 10.0, 10.0, 1.0, 1.0])
+    assert dimension_of(scales * rng.normal(size=(2000, 5)) + 50.0) == 3
+    assert dimension_of(np.outer(rng.normal(size=30), np.ones(4))) == 1
+
+
+def test_only_many_clusters_of_few_dimensions_need_valleys():
+    numbers, one = np.array([4, 5]), np.ones(2)
+    path = ClusterPath(5, 5, numbers, 0.7 * one, one, 0.5 * one, 0.01 * one, one, 0.5 * one, dimension=2)
+    for low, dimension, clear in ((1.3, 2, False), (1.3, 3, True), (2.5, 2, True)):
+        other = replace(path, valley=np.array([low, 1.2]), dimension=dimension)
+        assert (other.is_clear, other.is_one_cloud) == (clear, not clear)
+    assert path.is_clear  # nothing is known about valleys
 
 
 @pytest.mark.parametrize("same", ["clouds", "dealt"])

@@ -335,7 +335,7 @@ class TestBatches:
     def test_what_it_cannot_do_is_a_sentence(self):
         from scipy import sparse
 
-        views = [sparse.csr_array(np.nan_to_num(view)) for view in grouped("missing-view", 60)]
+        views = [sparse.csr_array(np.nan_to_num(view, nan=1.0)) for view in grouped("missing-view", 60)]
         model = fitted(views, landmarks=None)
         with pytest.raises(ValueError, match="expected dense views for partial_fit, got view"):
             model.partial_fit(views)

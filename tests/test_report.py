@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -11,24 +12,34 @@ import pandas as pd
 import pytest
 from common import holed, make, planted
 from scipy import sparse
+from sklearn.metrics import silhouette_samples
 
 import jella
 from jella.describe.colouring import of_column
 from jella.describe.compared import compare
+from jella.describe.palette import palette
 from jella.describe.subject import Absent
 from jella.estimators.base import BaseMultiView
 from jella.model_selection.against_mean import errors_against_mean
 from jella.problem.terms.base import concrete_subclasses
 from jella.report import ReportData, write_report
 from jella.report.figures import all_figures
+from jella.report.model_figures import prediction_figure
 from jella.report.model_sections import variance_section
 from jella.report.page import render
-from jella.report.predictions import true_range
+from jella.report.predictions import Prediction, true_range
+from jella.report.sampling import some_rows
 from jella.views import read_views
 
 HOSTILE = '</script><img src="x" onerror="alert(1)">&amp;'
-PARTS = ("convergence", "picture", "affinity", "stability", "predictions", "variance", "markers", "associations")
+PARTS = ("convergence", "maps", "affinity", "stability", "predictions", "variance", "markers", "associations")
 PARTS += ("evidence", "probabilities")
+
+
+@pytest.fixture(autouse=True)
+def quick_maps(monkeypatch):
+    """Maps by neighbours take longer than all else; the tests in a browser draw them."""
+    monkeypatch.setattr("jella.describe.picture.neighbour_plane", lambda W, method, seed: W[:, [0, -1]])
 
 
 def _every_kind():
@@ -63,9 +74,11 @@ def test_every_estimator_has_a_report(kind):
     data = ReportData.of(model, views)
     page = _Page(render(data))
     drawn = [attrs["id"] for tag, attrs in page.found if attrs.get("class") == "plot"]
-    assert page.count("section") == 13
-    assert ("plot-embedding" in drawn) == (not isinstance(data.picture, Absent))
     lacks = {part for part in PARTS if isinstance(getattr(data, part), Absent)}
+    without_section = lacks - {"stability"} | (set() if hasattr(model, "labels_") else {"clusters"})
+    assert page.count("section") == 13 - len(without_section)
+    assert ("plot-embedding" in drawn) == (not isinstance(data.maps, Absent))
+    assert set(drawn) - {"plot-embedding"} == set(all_figures(data))
     expected = set()
     if not hasattr(model, "labels_"):
         expected |= {"stability", "markers", "associations"}
@@ -290,7 +303,7 @@ def test_metadata_goes_by_the_names_of_the_samples():
     model = jella.SparseBDR(3, random_state=0).fit(frames)
     table = pd.DataFrame({"age": np.arange(40.0), "site": ["a", "b"] * 20}, index=names).iloc[::-1].drop(index="s3")
     data = ReportData.of(model, frames, metadata=table, held_out=False)
-    by_name = {colouring.name: colouring for colouring in data.picture.colourings}
+    by_name = {colouring.name: colouring for colouring in data.maps.colourings}
     assert np.isnan(by_name["age"].values[3])
     np.testing.assert_array_equal(np.delete(by_name["age"].values, 3), np.delete(np.arange(40.0), 3))
     assert by_name["site"].levels == ("a", "b", "not known")
@@ -322,7 +335,7 @@ def test_hostile_names_stay_text(tmp_path):
     text = file.read_text(encoding="utf-8")
     page = _Page(text)
     assert page.count("img") == 0
-    assert page.count("script") == 5  # theme, two of data, Plotly, the page's own
+    assert page.count("script") == 7  # theme, four of data, Plotly, the page's own
     assert HOSTILE not in text
     assert "&lt;/script&gt;&lt;img" in text
 
@@ -333,8 +346,8 @@ def test_samples_without_anything_keep_their_place():
         view[[0, 7]] = np.nan
     model = jella.SparseBDR(3, on_empty="drop", random_state=0).fit(views)
     data = ReportData.of(model, views)
-    assert 0 not in data.picture.rows
-    assert 7 not in data.picture.rows
+    assert 0 not in data.maps.rows
+    assert 7 not in data.maps.rows
     assert data.sizes.sum() == 38
     assert int(data.affinity.edges[-1]) == 38
     assert any("2 samples have no value in any view" in w.words and "0 and 7" in w.words for w in data.warnings)
@@ -414,7 +427,7 @@ def test_a_report_of_thousands_of_samples_stays_small(tmp_path, rng):
     columns = {f"column {j}": rng.normal(size=n) for j in range(5)}
     file = write_report(tmp_path / "report.html", model, views, metadata=columns, held_out=False)
     assert file.stat().st_size < 8e6
-    assert "3,000 of 5,000 samples, drawn at random." in file.read_text(encoding="utf-8")
+    assert "Of 5,000 samples, drawn at random: " in file.read_text(encoding="utf-8")
 
 
 def test_refusals_say_what_to_do(tmp_path, monkeypatch):
@@ -447,3 +460,119 @@ def test_refusals_say_what_to_do(tmp_path, monkeypatch):
 def test_plotly_is_loaded_only_to_write():
     code = "import sys, jella.report; assert 'plotly' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_many_samples_are_described_by_a_part_that_the_model_does_not_keep(monkeypatch):
+    views = {"a": planted(n=150)[0], "b": planted(n=150)[1]}
+    views["b"][::5] = np.nan
+    model = jella.SparseBDR(3, random_state=0).fit(views)
+    for name in ("findings.EVIDENCE_SAMPLES", "predictions.COMPLETION_SAMPLES"):
+        monkeypatch.setattr(f"jella.report.{name}", 30)
+    steps = []
+    data = ReportData.of(model, views, progress=steps.append)
+    assert not {"evidence_", "imputer_"} & set(vars(model))
+    assert data.evidence.n_samples == 90  # of narrow samples three times as many
+    assert data.probabilities.own.size == 150
+    assert [found.view for found in data.predictions.by_view] == ["b"]  # all samples have the other view
+    page = render(data)
+    assert "on a random 75% of 90 samples, drawn at random, and its clusters" in page
+    assert "This is about 90 of the 150 samples, drawn at random." in " ".join(data.summary)
+    assert "This was done with 90 of the 150 samples, drawn at random" in page
+    assert "drawing maps of the samples" in steps
+    assert any("trial 1 of" in step for step in steps)
+    kept, imputer = model.gather_evidence(), model.learn_completion()
+    data = ReportData.of(model, views)
+    assert data.evidence is kept
+    assert data.predictions.by_view[0].error == imputer.by_view[1].error
+    assert "drawn at random" not in render(data)
+
+
+def test_a_second_fit_of_many_samples_takes_some(monkeypatch):
+    monkeypatch.setattr("jella.report.predictions.COMPLETION_SAMPLES", 25)
+    views = holed("incomplete-view", n=120)
+    model = jella.MVLIV(3, random_state=0, max_iter=20, tol=0).fit(views)
+    found = ReportData.of(model, views).predictions
+    assert "This was done with 75 of the 120 samples" in found.measured
+    rows = some_rows(120, 75, 0)
+    part = [view[rows] for view in views]
+    alone = ReportData.of(model.fit(part), part).predictions
+    assert [one.error for one in found.by_view] == pytest.approx([one.error for one in alone.by_view])
+    assert "drawn at random" not in alone.measured
+
+
+def test_silhouettes_are_those_of_the_embedding():
+    views = planted(n=90)
+    model = jella.SparseBDR(3, random_state=0).fit(views)
+    found = ReportData.of(model, views, held_out=False).silhouettes
+    W = model.embedding_ / np.linalg.norm(model.embedding_, axis=1, keepdims=True)
+    values = silhouette_samples(W, model.labels_)
+    np.testing.assert_allclose(found.middle, [np.median(values[model.labels_ == c]) for c in range(3)])
+    assert found.mean == pytest.approx(values.mean())
+    assert np.all(found.low <= found.middle)
+    assert np.all(found.middle <= found.high)
+
+
+def test_the_heat_map_shows_the_differences_of_the_cards():
+    views = holed("incomplete-view", n=90)
+    data = ReportData.of(jella.SparseBDR(3, random_state=0).fit(views), views, held_out=False)
+    shown = {(v, f): j for j, (v, f) in enumerate(zip(data.heat.views, data.heat.features, strict=True))}
+    for c, by_view in enumerate(data.markers.found):
+        for view, markers in zip(data.markers.views, by_view, strict=True):
+            best = markers[0]
+            assert data.heat.differences[c, shown[view, best.feature]] == pytest.approx(best.difference)
+
+
+def test_bars_of_features_have_a_common_zero_and_scale():
+    views = planted(n=90)
+    data = ReportData.of(jella.SparseBDR(3, random_state=0).fit(views), views, held_out=False)
+    page = render(data)
+    shown = [m for by_view in data.markers.found for markers in by_view for m in markers[:5]]
+    bars = re.findall(r'class="bar (higher|lower)( cut)?"', page)
+    widths = [float(width) for width in re.findall(r'<span style="width:([0-9.]+)%">', page)]
+    assert [way for way, _ in bars] == ["higher" if m.difference > 0 else "lower" for m in shown]
+    assert max(widths) == 50.0
+    scale = np.array(widths) / np.abs([m.difference for m in shown])
+    uncut = [not cut for _, cut in bars]
+    np.testing.assert_allclose(scale[uncut], scale[uncut].mean(), rtol=0.1)
+    assert 0 < sum(uncut) < len(bars)
+
+
+def test_maps_show_the_same_samples_and_start_with_neighbours_where_two_components_hold_little(rng):
+    views = planted(n=90)
+    data = ReportData.of(jella.SparseBDR(3, random_state=0).fit(views), views, held_out=False)
+    assert {"PCA", "t-SNE"} <= set(data.maps.names)
+    assert all(picture.rows.size == 90 for picture in data.maps.pictures)
+    assert (data.maps.names[0] == "PCA") == (data.maps.explained >= 0.5)
+    views = [rng.normal(size=(60, 30)), rng.normal(size=(60, 30))]
+    model = jella.MVLIV(3, scale="standardize", n_components=20, random_state=0, max_iter=20, tol=0).fit(views)
+    data = ReportData.of(model, views, held_out=False)
+    assert data.maps.explained < 0.5
+    assert data.maps.names[0] != "PCA"
+
+
+def test_nothing_missing_has_no_map_and_what_is_absent_is_listed_once():
+    views = planted(n=60)
+    data = ReportData.of(jella.MVLIV(3, random_state=0, max_iter=20, tol=0).fit(views), views)
+    page = render(data)
+    assert "plot-missing" not in page
+    assert page.count("Nothing is missing.") == 2  # in the summary, and in the section
+    for part in ("evidence", "probabilities", "associations"):
+        assert page.count(getattr(data, part).reason) == 1
+    assert page.index("Not in this report") > page.index('id="provenance"')
+
+
+def test_counts_are_grouped_by_their_prediction(rng):
+    rate = rng.gamma(2.0, 1.0, size=400)
+    counts = Prediction("n", 400, 1.0, 2.0, "", rng.poisson(rate).astype(float), rate)
+    shown = prediction_figure(counts, "count")["data"][0]
+    assert len(shown["x"]) == 10
+    assert shown["x"] == sorted(shown["x"])
+    np.testing.assert_allclose(shown["y"], shown["x"], atol=1.0)
+    assert len(prediction_figure(counts, "real")["data"][0]["x"]) == 400
+
+
+def test_every_cluster_has_a_colour_of_its_own_on_both_themes():
+    for dark in (False, True):
+        colours = palette(50, dark=dark)
+        assert len(set(colours)) == 50
+        assert colours[:8] == palette(8, dark=dark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 from itertools import pairwise
 
@@ -15,8 +16,8 @@ HOSTILE = '</script><img src="x"><b>&lt;'
 
 
 @pytest.fixture(scope="module")
-def driver():
-    """Headless Chromium."""
+def driver(tmp_path_factory):
+    """Headless Chromium; files that it saves go to its folder."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None or shutil.which("chromedriver") is None:
@@ -28,6 +29,8 @@ def driver():
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
     driver = webdriver.Chrome(options=options, service=service)
+    driver.folder = tmp_path_factory.mktemp("downloads")
+    driver.execute_cdp_cmd("Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(driver.folder)})
     yield driver
     driver.quit()
 
@@ -53,8 +56,9 @@ def page(driver, report):
 
 def show(driver, report, *, width, scheme="light"):
     """Open the report and wait until everything is drawn."""
-    feature = [{"name": "prefers-color-scheme", "value": scheme}]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
+    features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+    wanted = [{"name": name, "value": value} for name, value in features.items()]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     driver.get(report.as_uri())
@@ -65,7 +69,25 @@ def until(driver, script):
     """Wait until a script gives something true, and return that."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    return WebDriverWait(driver, 60).until(lambda d: d.execute_script(script))
+    return WebDriverWait(driver, 20).until(lambda d: d.execute_script(script))
+
+
+def saved(driver, name):
+    """The text of a file that the page saves, once it is there."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    file = driver.folder / name
+    WebDriverWait(driver, 20).until(lambda _: file.exists() and file.stat().st_size > 0)
+    text = file.read_text(encoding="utf-8")
+    file.unlink()
+    return text
+
+
+def choose(driver, select, value):
+    """Choose an option as a user does."""
+    from selenium.webdriver.support.ui import Select
+
+    Select(driver.find_element("id", select)).select_by_visible_text(value)
 
 
 def colours(driver):
@@ -73,7 +95,7 @@ def colours(driver):
     script = "return getComputedStyle(document.querySelector(arguments[0])).getPropertyValue(arguments[1])"
     return [
         driver.execute_script(script, "body", "background-color"),
-        driver.execute_script(script, "#plot-embedding .xtick text", "fill"),
+        driver.execute_script(script, "#plot-embedding .xtitle", "fill"),
     ]
 
 
@@ -83,6 +105,7 @@ def test_everything_is_drawn_without_errors_and_without_a_network(page):
     assert page.execute_script(f"{plots}.filter((p) => !p.querySelector('.main-svg')).map((p) => p.id)") == []
     assert page.execute_script(f"{plots}.length") >= 10
     assert page.execute_script("return document.querySelectorAll('#plot-embedding .point').length") == 150
+    assert page.execute_script("return document.querySelectorAll('#plot-embedding .annotation').length") == 10
     assert page.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)") == []
     assert page.execute_script("return document.images.length") == 0
     assert page.title == HOSTILE
@@ -107,7 +130,7 @@ def test_the_colour_is_switched_from_the_keyboard(page):
     from selenium.webdriver.common.keys import Keys
 
     legend = "return [...document.querySelectorAll('#plot-embedding .legendtext')].map((t) => t.textContent)"
-    assert page.execute_script(legend) == [str(cluster) for cluster in range(10)]
+    assert page.execute_script(legend) == []  # clusters have labels on the map
     select = page.find_element(By.ID, "colour-by")
     names = [option.text for option in select.find_elements(By.TAG_NAME, "option")]
     assert names == ["cluster", "views present", "given label", "position", HOSTILE]
@@ -136,14 +159,21 @@ def test_the_theme_follows_the_system_and_the_button(driver, report):
     assert colours(driver) == light
 
 
-@pytest.mark.parametrize("width", [360, 1100])
+@pytest.mark.parametrize("width", [390, 1100])
 def test_the_page_is_no_wider_than_its_window(driver, report, width):
     show(driver, report, width=width)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     wide = (
-        "return [...document.querySelectorAll('.main-svg')].filter((s) => s.getBoundingClientRect().right > innerWidth)"
+        "return [...document.querySelectorAll('.main-svg')].filter((s) => !s.closest('.wide-plot') && "
+        "s.getBoundingClientRect().right > innerWidth).map((s) => s.closest('.plot').id)"
     )
     assert driver.execute_script(wide) == []
+    seen = "[...document.querySelectorAll('.table')].filter((t) => !t.closest('details:not([open])'))"
+    cues = f"return {seen}.map((t) => [t.querySelector('.scroll'), t])"
+    honest = f"{cues}.every(([s, t]) => t.classList.contains('more') === (s.scrollWidth > s.clientWidth + 4))"
+    assert until(driver, honest)
+    if width < 600:
+        assert driver.execute_script("return document.querySelectorAll('.table.more').length > 0")
 
 
 def test_the_page_can_be_read_without_seeing_it(page):
@@ -165,7 +195,7 @@ def test_the_page_can_be_read_without_seeing_it(page):
 
 def test_it_prints_light_and_unfolded(driver, report):
     show(driver, report, width=1100, scheme="dark")
-    folded = "return document.querySelectorAll('details:not([open])').length"
+    folded = "return document.querySelectorAll('details:not([open]):not(.screen)').length"
     before = driver.execute_script(folded)
     driver.execute_script("dispatchEvent(new Event('beforeprint'))")
     assert before > 0
@@ -174,3 +204,158 @@ def test_it_prints_light_and_unfolded(driver, report):
     driver.execute_script("dispatchEvent(new Event('afterprint'))")
     assert driver.execute_script(folded) == before
     assert driver.execute_script("return document.documentElement.dataset.theme") == "dark"
+
+
+def test_a_cluster_is_highlighted_everywhere_and_from_anywhere(page):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    def state():
+        return page.execute_script(
+            """
+            const paths = [...document.querySelectorAll('#plot-sizes .point path')];
+            const bars = paths.map((p) => Number(p.style.opacity || 1));
+            const dots = document.querySelectorAll('#plot-embedding .point');
+            return {
+              bars: bars.map((one) => one > 0.5),
+              bright: [...dots].filter((p) => Number(p.style.opacity) > 0.5).length,
+              cards: [...document.querySelectorAll('.card')].map((c) => c.classList.contains('faded')),
+              labels: document.querySelectorAll('#plot-embedding .annotation').length,
+              frames: document.querySelectorAll('#plot-heat .shapelayer path, #plot-affinity .shapelayer path').length,
+            }
+            """
+        )
+
+    before = state()
+    assert before["bright"] == 150
+    sizes = page.execute_script("return JSON.parse(document.getElementById('data-clusters').textContent).sizes")
+    choose(page, "highlight", "Cluster 3")
+    until(page, "return document.querySelectorAll('#plot-embedding .annotation').length === 1")
+    found = state()
+    assert found["bright"] == sizes[3]
+    assert found["bars"] == [i == 3 for i in range(10)]
+    assert found["cards"] == [i != 3 for i in range(10)]
+    assert found["frames"] == before["frames"] + 2
+    page.find_element(By.TAG_NAME, "body").send_keys(Keys.ESCAPE)
+    assert state() == before
+    page.find_elements(By.CSS_SELECTOR, ".pick")[5].send_keys(Keys.ENTER)
+    assert state()["cards"] == [i != 5 for i in range(10)]
+    bar = page.execute_script(
+        "const p = document.querySelectorAll('#plot-sizes .point')[2]; p.scrollIntoView({block: 'center'}); return p"
+    )
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(page).move_to_element(bar).click().perform()
+    assert until(page, "return document.getElementById('highlight').value === '2'")
+    assert page.get_log("browser") == []
+
+
+def test_the_map_is_switched_and_the_colours_of_clusters_stay(page):
+    colour = (
+        "return [...document.querySelectorAll('#plot-embedding .trace')].map((t) => t.querySelector('path').style.fill)"
+    )
+    bars = "return [...document.querySelectorAll('#plot-sizes .point path')].map((p) => p.style.fill)"
+    axis = "return document.querySelector('#plot-embedding .xtitle').textContent"
+    own = page.execute_script(colour)
+    assert len(set(own)) == 10
+    assert own == page.execute_script(bars)
+    names = page.execute_script("return [...document.querySelectorAll('#map option')].map((o) => o.textContent)")
+    assert {"PCA", "t-SNE"} <= set(names)
+    for name, title in (("PCA", "component 1"), ("t-SNE", "t-SNE 1")):
+        choose(page, "map", name)
+        until(page, f"{axis}.startsWith('{title}')")
+        assert page.execute_script(colour) == own
+
+
+def test_samples_are_selected_by_lasso_group_and_name(page):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    listed = "return document.getElementById('selected').value.split('\\n').filter(Boolean)"
+    page.execute_script("document.getElementById('lasso').click(); window.scrollTo(0, 0)")
+    place = page.execute_script(
+        "const p = document.querySelector('#plot-embedding .nsewdrag'); p.scrollIntoView({block: 'center'}); return p"
+    )
+    box = place.size
+    x, y = box["width"] / 2 - 5, box["height"] / 2 - 5
+    drag = ActionChains(page, duration=50).move_to_element_with_offset(place, -x, -y).click_and_hold()
+    for dx, dy in ((2 * x, 0), (0, 2 * y), (-2 * x, 0), (0, -1.9 * y)):
+        drag.move_by_offset(int(dx), int(dy))
+    drag.release().perform()
+    assert 100 < len(until(page, listed)) <= 150
+    page.execute_script("document.getElementById('clear').click()")
+    assert page.execute_script(listed) == []
+    sizes = page.execute_script("return JSON.parse(document.getElementById('data-clusters').textContent).sizes")
+    choose(page, "group", "Cluster 1")
+    assert len(page.execute_script(listed)) == sizes[1]
+    page.find_element("id", "save-selected").click()
+    rows = list(csv.reader(saved(page, "samples.csv").splitlines()))
+    assert rows[0][:2] == ["sample", "cluster"]
+    assert [row[0] for row in rows[1:]] == page.execute_script(listed)
+    assert {row[1] for row in rows[1:]} == {"Cluster 1"}
+    page.find_element("id", "find").send_keys("14")
+    assert page.execute_script(listed) == ["14", "114", *(str(i) for i in range(140, 150))]
+    page.find_element("id", "copy").click()
+    assert until(page, "return document.getElementById('said').textContent") == "12 names copied."
+    assert page.get_log("browser") == []
+
+
+def test_names_of_clusters_are_kept_in_a_saved_page(page):
+    from selenium.webdriver.common.keys import Keys
+
+    field = page.find_elements("css selector", "input.rename")[4]
+    field.send_keys(HOSTILE, Keys.TAB)
+    names = "return [...document.querySelectorAll('[data-name-of=\"4\"]')].map((p) => p.textContent)"
+    assert set(until(page, names)) == {HOSTILE}
+    assert page.execute_script("return document.querySelector('#plot-sizes .xtick:nth-of-type(5)').textContent") != "4"
+    page.find_element("id", "save-page").click()
+    until(page, "return true")
+    text = saved(page, "report.html")
+    file = page.folder / "named.html"
+    file.write_text(text, encoding="utf-8")
+    show(page, file, width=1100)
+    assert set(page.execute_script(names)) == {HOSTILE}
+    assert page.find_elements("css selector", "input.rename")[4].get_attribute("value") == HOSTILE
+    assert page.execute_script("return document.querySelectorAll('#plot-embedding .point').length") == 150
+    assert page.execute_script("return document.querySelectorAll('#plot-embedding .main-svg').length") <= 3
+    assert page.get_log("browser") == []
+
+
+def test_every_table_is_saved_as_csv(page):
+    tables = page.execute_script("return document.querySelectorAll('table').length")
+    buttons = page.find_elements("css selector", "button.csv")
+    assert len(buttons) == tables >= 6
+    page.execute_script("arguments[0].click()", buttons[0])
+    rows = list(csv.reader(saved(page, "clusters.csv").splitlines()))
+    assert rows[0][:3] == ["cluster", "features", "samples"]
+    assert [row[0] for row in rows[1:]] == [f"Cluster {i}" for i in range(10)]
+    assert sum(int(row[2]) for row in rows[1:]) == 150
+
+
+def test_every_control_and_plot_is_reached_from_the_keyboard(page):
+    from selenium.webdriver.common.keys import Keys
+
+    wanted = page.execute_script(
+        """
+        document.querySelectorAll('details').forEach((d) => { d.open = true; });
+        const kinds = 'button, select, input, textarea, summary, a[href], div.plot, div.scroll[tabindex]';
+        const all = document.querySelectorAll(kinds);
+        const seen = [...all].filter((one) => one.getClientRects().length && !one.closest('.modebar'));
+        seen.forEach((one, i) => { one.dataset.stop = i; });
+        window.reached = [];
+        addEventListener('focusin', (event) => window.reached.push(event.target.dataset.stop));
+        return seen.map((one) => one.dataset.stop);
+        """
+    )
+    page.find_element("tag name", "body").send_keys(Keys.NULL)
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(page, duration=0).send_keys(Keys.TAB * (len(wanted) + 5)).perform()
+    reached = set(page.execute_script("return window.reached"))
+    assert set(wanted) - reached == set()
+    plot = page.find_element("id", "plot-sizes")
+    page.execute_script("arguments[0].focus()", plot)
+    ActionChains(page).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT).perform()
+    assert "samples" in until(page, "return document.getElementById('said').textContent")
+    ActionChains(page).send_keys(Keys.ENTER).perform()
+    assert page.execute_script("return document.getElementById('highlight').value") == "1"
+    assert page.get_log("browser") == []

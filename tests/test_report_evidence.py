@@ -23,6 +23,12 @@ from jella.report.page import render
 from jella.report.probabilities import UNCERTAIN
 
 
+@pytest.fixture(autouse=True)
+def quick_maps(monkeypatch):
+    """Maps by neighbours take longer than all else; the tests in a browser draw them."""
+    monkeypatch.setattr("jella.describe.picture.neighbour_plane", lambda W, method, seed: W[:, [0, -1]])
+
+
 @pytest.fixture(scope="module")
 def digits():
     """A model that has chosen its number of clusters, and its views."""
@@ -50,7 +56,7 @@ def section(page, anchor):
 
 
 def figures(page):
-    return json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])
+    return json.loads(re.search(r'id="data-figures">(.*?)</script>', page, re.DOTALL)[1])
 
 
 def lines(figure):

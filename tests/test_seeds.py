@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 from test_evidence import groups, holes
 
 import jella
 from jella.graphs.confirmed import label_neighbours, ranked_graph
+from jella.graphs.neighbours import dense_nearest
 from jella.graphs.seeded import _with_ties, seeded_labels
+from jella.graphs.spectral import diffused_labels
 
 
 def few_known(y, each=3):
@@ -195,6 +198,35 @@ def test_labels_of_a_graph_with_known_classes():
     np.testing.assert_array_equal(seeded_labels(two_blocks(), 2, classes), np.repeat([1, 0], 6))
     classes[8] = -1
     np.testing.assert_array_equal(seeded_labels(two_blocks(), 2, classes), np.repeat([1, 0], 6))
+
+
+def neighbours_of(W, q):
+    """The graph of labels of samples in one view."""
+    directed = ranked_graph(dense_nearest(W, q)[1])
+    return directed + directed.T
+
+
+def test_known_classes_correct_clusters_that_join_two_of_them(rng):
+    y = np.repeat([0, 1, 2], [90, 30, 30])
+    long, near = rng.normal(size=(90, 2)) * [9, 1] + [0, 14], np.repeat([[-1.9, 0], [1.9, 0]], 30, axis=0)
+    graph = neighbours_of(np.vstack([long, near + rng.normal(size=(60, 2))]), 20)
+    assert adjusted_rand_score(y, diffused_labels(graph, 3, random_state=0)) < 0.6  # the long class is cut
+    assert adjusted_rand_score(y, seeded_labels(graph, 3, few_known(y, 2))) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_known_samples_at_the_edge_of_their_classes_do_no_harm(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(150) % 5
+    W = 0.95 * np.array([[0, 0], [4, 0], [0, 4], [4, 4], [8, 2]])[y] + rng.normal(size=(150, 2))
+    inner, known = np.sum((W - W.mean(axis=0)) ** 2, axis=1), np.full(150, -1)
+    for c in range(5):
+        known[np.where(y == c, inner, np.inf).argmin()] = c
+    graph, free = neighbours_of(W, 30), known < 0
+    plain = diffused_labels(graph, 5, random_state=0)
+    labels = seeded_labels(graph, 5, known, random_state=0)
+    assert adjusted_rand_score(y[free], labels[free]) > adjusted_rand_score(y[free], plain[free]) - 0.02
+    assert np.mean(labels == y) > 0.85
 
 
 def test_as_many_neighbours_as_a_cluster_has_samples():

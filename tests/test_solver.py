@@ -186,6 +186,39 @@ def test_sor_needs_fewer_sweeps_on_missing_entries():
     assert quick.n_iter < plain.n_iter
 
 
+def _views_of_unlike_units():
+    """Low noise, and a third view in a hundredth of the unit of the first, the second in a hundredfold."""
+    views = holed("missing-view", n=60, noise=0.002)
+    return read_views([X * unit for X, unit in zip(views, (1.0, 100.0, 0.01), strict=True)])
+
+
+def test_sor_reaches_the_optimum_whatever_the_units_of_views():
+    """Completed values of a view with large units would outweigh the views that a sample has."""
+    views = _views_of_unlike_units()
+    best = run(Problem(), views, max_iter=500, tol=1e-12).value
+    assert run(Problem(), views, SOR(), max_iter=500, tol=1e-4).value <= best * (1 + 1e-4)
+    assert run(Problem(), views, SOR(completes=True), max_iter=500, tol=1e-4).value > 1.1 * best
+
+
+def test_a_relaxed_sweep_without_completion_is_textbook(rng):
+    views, factor = read_views(holed("missing-view", n=30)), 1.7
+    W, bases = rng.normal(size=(30, 3)), tuple(rng.normal(size=(view.n_features, 3)) for view in views)
+    problem, rule = Problem(basis=(Ridge(0.3),)), SOR()
+    plan, samples = make_plan(problem, views.is_rowwise, rule), InMemory.of(views)
+    assert not plan.completes
+    at = evaluate(problem, samples, problem.start_states(Blocks(bases, W)))
+    found = sweep(problem, plan, samples, at, factor).blocks
+    present = [np.broadcast_to(view.mask, (30, 1))[:, 0] for view in views]
+    relaxed = [W @ U.T + factor * (view.X - W @ U.T) for view, U in zip(views, bases, strict=True)]
+    for Z, here, U in zip(relaxed, present, found.bases, strict=True):
+        gram = W[here].T @ W[here] + 0.3 * np.eye(3)
+        np.testing.assert_allclose(U, Z[here].T @ W[here] @ np.linalg.inv(gram), atol=1e-9)
+    for i, w in enumerate(found.embedding):
+        own = [v for v in range(len(views)) if present[v][i]]
+        A, z = np.concatenate([found.bases[v] for v in own]), np.concatenate([relaxed[v][i] for v in own])
+        np.testing.assert_allclose(w, np.linalg.solve(A.T @ A, A.T @ z), atol=1e-8)
+
+
 def test_a_rejected_sweep_restores_the_last_accepted_blocks():
     views = read_views(holed("incomplete-view", rate=0.5))
     result = run(Problem(), views, SOR(step=3.0, largest=50.0), max_iter=200, tol=1e-12)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from jella.problem.terms.base import joint_prox, why_not_joint
+from jella.problem.terms.base import joint_piece, joint_prox, why_not_joint
 from jella.problem.terms.learned_graph import project_simplex_rows
 from jella.problem.terms.linf1 import project_l1_columns
 from jella.terms import (
@@ -64,6 +64,28 @@ def test_there_are_terms_to_walk():
 @settings(max_examples=15, deadline=None)
 def test_prox_beats_random_neighbours(term, B, step):
     _beats_neighbours([term], term.prox, B, step)
+
+
+ENTRYWISE = [term for term in PROXIMABLE if term.elementwise and not term.ridge]
+
+
+@pytest.mark.parametrize("terms", [*((t,) for t in ENTRYWISE), *itertools.combinations(ENTRYWISE, 2)], ids=repr)
+def test_around_an_entry_terms_are_linear_in_their_piece(terms, rng):
+    """Inside, the value has the slope that the piece says; an entry at a kink is at an end."""
+    B = joint_prox(terms)(rng.normal(size=(40, 1)), 0.5)
+    piece = joint_piece(terms, B)
+    assert np.all((piece.low <= B) & (piece.high >= B))
+    free = (piece.low < B) & (piece.high > B)
+    assert free.sum() > 0
+    assert np.all((piece.low == B) | (piece.high == B) | free)
+    for b, slope, low, high in zip(*(X[free] for X in (B, piece.slope, piece.low, piece.high)), strict=True):
+        there = rng.uniform(max(low, b - 2), min(high, b + 2))
+        values = [sum(term.value(np.array([[x]])) for term in terms) for x in (b, there)]
+        assert values[1] - values[0] == pytest.approx(slope * (there - b))
+
+
+def test_terms_over_groups_have_no_pieces(rng):
+    assert joint_piece([NonNegative(), L21(0.3)], rng.normal(size=(4, 2))) is None
 
 
 JOINABLE = [pair for pair in PAIRS if why_not_joint(pair) is None]

@@ -11,11 +11,21 @@ from common import all_terms, make_term
 from scipy.linalg import solve_sylvester
 from scipy.optimize import nnls
 
-from jella.numerics.arrays import like, solve_psd, to_numpy
-from jella.problem.terms.base import concrete_subclasses, is_folded, joint_prox, why_not_joint
+from jella.numerics.arrays import like, row_blocks, solve_psd, to_numpy
+from jella.problem.terms.base import concrete_subclasses, is_folded, joint_piece, joint_prox, why_not_joint
 from jella.solve.plan import choose_update
 from jella.solve.quadratic import Quadratic
-from jella.solve.updates import Assignment, CoordinateDescent, LeastSquares, Procrustes, ProxGradient, Sylvester, Update
+from jella.solve.updates import (
+    Assignment,
+    CoordinateDescent,
+    LeastSquares,
+    Procrustes,
+    ProxGradient,
+    Sylvester,
+    Update,
+    coordinate_descent,
+)
+from jella.solve.updates.free_entries import move_free_entries
 from jella.solve.updates.prox_gradient import proximal_step
 from jella.terms import (
     L1,
@@ -145,6 +155,72 @@ def test_a_row_solved_loosely_stops_where_it_would_alone(per_row, rng):
     for i in range(60):
         alone = Quadratic(quadratic.gram[i] if per_row else quadratic.gram, quadratic.cross[i : i + 1])
         np.testing.assert_allclose(together[[i]], update.minimise(alone, [NonNegative()], np.zeros((1, 6))), atol=1e-12)
+
+
+def _few_values(rng, m=40, r=12, per_row=True):
+    """Rows with fewer values than components, and grams over six decades: coordinate descent alone does not settle."""
+    U = rng.uniform(size=(9, r)) * np.logspace(0, -3, r)
+    seen = rng.random((m, 9)) < (0.6 if per_row else 2.0)
+    X = np.where(seen, rng.uniform(size=(m, r)) @ U.T + 0.01 * rng.normal(size=(m, 9)), 0.0)
+    gram = np.einsum("ij,ja,jb->iab", seen.astype(float), U, U)
+    return Quadratic(gram if per_row else gram[0], X @ U)
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+@pytest.mark.parametrize(
+    "terms", [(NonNegative(), L1(1e-3)), (NonNegative(),), (Box(0, 1), L1(1e-3)), (L1(1e-3),)], ids=repr
+)
+def test_rows_with_fewer_values_than_components_settle(per_row, terms, rng, monkeypatch):
+    quadratic, zero = _few_values(rng, per_row=per_row), np.zeros((40, 12))
+
+    def moves(B):
+        """The largest move of each row in one more cycle, as a share of its largest entry."""
+        again = CoordinateDescent(max_sweeps=1).minimise(quadratic, terms, B)
+        return np.abs(again - B).max(axis=1) / np.abs(B).max(axis=1)
+
+    B = CoordinateDescent(max_sweeps=100).minimise(quadratic, terms, zero)
+    monkeypatch.setattr(coordinate_descent, "OFTEN", 10**9)
+    slow = CoordinateDescent(max_sweeps=100).minimise(quadratic, terms, zero)
+    assert moves(B).max() <= 1e-7 < moves(slow).max()
+    for i in range(40):
+        alone = Quadratic(quadratic.gram[i] if per_row else quadratic.gram, quadratic.cross[[i]])
+        assert _value(alone, terms, B[[i]]) <= _value(alone, terms, slow[[i]]) + 1e-12
+
+
+def test_settled_rows_are_nnls(rng):
+    U = rng.uniform(size=(9, 12)) * np.logspace(0, -2, 12)
+    X = rng.uniform(size=(30, 12)) @ U.T + 0.1 * rng.normal(size=(30, 9))
+    B = CoordinateDescent().minimise(Quadratic(U.T @ U, X @ U), [NonNegative()], np.zeros((30, 12)))
+    best = [nnls(U, x)[1] for x in X]
+    np.testing.assert_allclose(np.linalg.norm(X - B @ U.T, axis=1), best, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+@pytest.mark.parametrize(
+    "terms", [(NonNegative(), L1(0.5)), (NonNegative(),), (Box(0, 0.4), L1(0.1)), (L1(0.5),)], ids=repr
+)
+def test_moving_free_entries_never_raises_a_row_and_keeps_the_others(per_row, terms, rng):
+    for _ in range(20):
+        quadratic = _quadratic(rng, m=30, r=6, per_row=per_row)
+        B = joint_prox(terms)(rng.normal(size=(30, 6)), 0.1)
+        new = move_free_entries(quadratic, joint_piece(terms, B), B)
+        assert not np.array_equal(new, B)
+        held = (B == 0) | (B == 0.4) & isinstance(terms[0], Box)
+        np.testing.assert_array_equal(new[held], B[held])
+        assert np.all(new * B >= 0)  # no entry has crossed a kink
+        for i in range(30):
+            alone = Quadratic(quadratic.gram[i] if per_row else quadratic.gram, quadratic.cross[[i]])
+            assert _value(alone, terms, new[[i]]) <= _value(alone, terms, B[[i]]) + 1e-12
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+def test_blocks_of_rows_do_not_change_the_result(per_row, rng, monkeypatch):
+    quadratic, start = _quadratic(rng, m=50, r=5, per_row=per_row), np.abs(rng.normal(size=(50, 5)))
+    whole = CoordinateDescent().minimise(quadratic, [NonNegative(), L1(0.3)], start)
+    monkeypatch.setattr(coordinate_descent, "cache_blocks", lambda X: row_blocks(X.shape[0], 1, 7))
+    parts = CoordinateDescent().minimise(quadratic, [NonNegative(), L1(0.3)], start)
+    np.testing.assert_allclose(parts, whole, rtol=1e-12, atol=1e-14)
+    assert CoordinateDescent().minimise(quadratic, [NonNegative()], start[:0]).shape == (0, 5)
 
 
 @pytest.mark.parametrize("per_row", [False, True])

@@ -21,5 +21,6 @@ def report_on(dataset: Dataset, model: Any, path: Path, options: argparse.Namesp
     truth = aligned_labels(dataset)
     how: dict[str, Any] = {"command": options.command_line, "seed": options.seed, "title": dataset.name}
     how |= {"metadata": known.columns or None, "survival": known.survival, "notes": known.notes}
+    how["progress"] = not options.quiet
     with replacing(path) as part:
         write_report(part, model, dataset.views, labels=truth, **how)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,8 @@ from jella.numerics.kmeans import unit_rows
 #: rows of the map; if there are more samples, several share a row
 MOST_ROWS = 300
 N_NEIGHBOURS = 10
+#: samples whose neighbours in the embedding are searched, at most
+MOST_SEARCHED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,8 @@ def find_affinity(fit: Fit) -> AffinityMap | Absent:
     if graph is None:
         if fit.embedding is None:
             return Absent(f"{fit.method} has neither an affinity nor an embedding.")
-        graph, source = _neighbours(fit), "neighbours in the embedding (rows at unit length)"
+        fit, source = _drawn(fit), "neighbours in the embedding (rows at unit length)"
+        graph = _neighbours(fit)
     n = graph.shape[0]
     labels = np.zeros(n, dtype=np.intp) if fit.labels is None else fit.labels[fit.kept]
     order = np.lexsort((_along(graph), labels))
@@ -84,6 +87,16 @@ def symmetric_affinity(fit: Fit) -> Graph | None:
         rows = np.flatnonzero(fit.kept)
         graph = graph[rows][:, rows]
     return 0.5 * (graph + graph.T)
+
+
+def _drawn(fit: Fit) -> Fit:
+    """The same with fewer samples, drawn at random, if there are too many to search for neighbours of each."""
+    rows = np.flatnonzero(fit.kept)
+    if rows.size <= MOST_SEARCHED:
+        return fit
+    kept = np.zeros(fit.kept.size, dtype=bool)
+    kept[np.random.default_rng(fit.seed).choice(rows, MOST_SEARCHED, replace=False)] = True
+    return replace(fit, kept=kept)
 
 
 def _neighbours(fit: Fit) -> sparse.csr_array:

@@ -39,16 +39,18 @@ class Colouring:
         return Colouring(self.name, self.values[rows], self.levels)
 
 
-def own_colourings(subject: Subject) -> list[Colouring]:
-    """Colourings by cluster, if there are some, and by the views that samples have, if these differ."""
+def own_colourings(subject: Subject, rows: np.ndarray | slice = slice(None)) -> list[Colouring]:
+    """Colourings of some samples by cluster, if there are some, and by the views that they have, if these differ."""
     found = []
     if subject.labels is not None:
-        found.append(of_column("cluster", subject.labels, levels_at_most=None))
+        labels, names = subject.labels[rows], tuple(str(cluster) for cluster in subject.clusters)
+        place = np.where(labels < 0, len(names), np.searchsorted(subject.clusters, labels))
+        found.append(Colouring("cluster", place, names if (labels >= 0).all() else (*names, MISSING)))
     presence = subject.views.presence()
     if not presence.all():
-        found.append(of_column("views present", _combinations(presence, subject.views.names)))
+        found.append(of_column("views present", _combinations(presence[rows], subject.views.names)))
     if not subject.views.is_rowwise:
-        observed = np.sum([view.count_by_sample() for view in subject.views], axis=0)
+        observed = np.sum([view.count_by_sample() for view in subject.views], axis=0)[rows]
         found.append(Colouring("share of values missing", 1.0 - observed / subject.views.n_features))
     return found
 

@@ -8,12 +8,16 @@ from jella.describe.subject import Absent, Fit
 from jella.evidence.gather import FEWEST_SAMPLES, ClusterEvidence
 
 
-def find_evidence(fit: Fit) -> ClusterEvidence | Absent:
-    """The evidence of the model; it is gathered now if it was not before."""
+def find_evidence(fit: Fit, most_samples: int | None = None) -> ClusterEvidence | Absent:
+    """The evidence of the model; it is gathered now if it was not before.
+
+    With more than `most_samples` samples it is gathered from a random part of this size, which the model does not keep.
+    """
     model = fit.model
     if not hasattr(model, "gather_evidence"):
         return Absent(f"{fit.method} does not compare its clusters with data without clusters.")
-    found = model.gather_evidence()
+    part = None if most_samples is None or fit.kept.sum() <= most_samples else most_samples
+    found = model.gather_evidence(most_samples=part)
     return Absent(_reason(model)) if found is None else found
 
 

@@ -15,6 +15,7 @@ from jella.graphs.spectral import leading_eigenvectors
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.numerics.optional import need
+from jella.numerics.words import percent
 
 #: points drawn; if there are more samples, a random selection
 MOST_POINTS = 3000
@@ -53,7 +54,7 @@ class Picture:
     def axis_names(self) -> tuple[str, str]:
         """What the axes show, in words."""
         if self.method == "pca":
-            first, second = (f"PC{j + 1} ({share:.0%} of variance)" for j, share in enumerate(self.explained))
+            first, second = (f"PC{j + 1} ({percent(share)} of variance)" for j, share in enumerate(self.explained))
             return first, second
         return f"{METHODS[self.method]} 1", f"{METHODS[self.method]} 2"
 

@@ -26,7 +26,7 @@ def landmarks_with(readout: NeighbourReadout, batch: Views, most: int) -> tuple[
     for view in (*readout.samples, *batch):
         if view.is_sparse:
             raise ValueError(
-                f"expected dense views for partial_fit, got view {view.name!r}, which is sparse; fit all samples at once"
+                f"expected dense views for partial_fit, got view {view.name!r}, which is sparse; fit all at once"
             )
     old = readout.scaling.undo(readout.samples)
     assert readout.known is not None

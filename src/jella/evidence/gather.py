@@ -17,16 +17,17 @@ from jella.evidence.refits import (
     PartFit,
     RefitModel,
     agreement,
+    drawn_samples,
     graph_of,
     groups_in,
     in_parallel,
     matched_labels,
     refit_on_parts,
-    with_every_view,
 )
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nearly_best, number_ladder, partitions_of
 from jella.graphs.spectral import modularity
 from jella.graphs.surrogates import clouds_like
+from jella.graphs.valleys import dimension_of, valley
 from jella.numerics.arrays import to_numpy
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
@@ -80,6 +81,7 @@ def look_for_evidence(
     seed: int,
     n_jobs: int | None = None,
     n_given: int | None = None,
+    most_samples: int | None = None,
 ) -> Gathered | None:
     """Evidence for numbers of clusters, or for the given one; None for too few samples.
 
@@ -91,11 +93,13 @@ def look_for_evidence(
         Fits the same model to other samples.
     n_given : int, optional
         Number of samples that the user gave, for partitions in their order; by default those of the fit.
+    most_samples : int, optional
+        Samples that the evidence is taken from, at most; by default 4000.
     """
     if readout.known is None or len(readout.known.places) < FEWEST_SAMPLES:
         return None
     with threadpool_limits(limits=1):  # many small problems: more threads would only wait for each other
-        return _gather(readout, refit, n_clusters, seed, n_jobs, n_given)
+        return _gather(readout, refit, n_clusters, seed, n_jobs, n_given, most_samples or MOST_SAMPLES)
 
 
 def _gather(
@@ -105,8 +109,11 @@ def _gather(
     seed: int,
     n_jobs: int | None,
     n_given: int | None,
+    most_samples: int,
 ) -> Gathered:
-    begin, (rows, W) = perf_counter(), _drawn(readout)
+    assert readout.known is not None
+    begin, rows = perf_counter(), drawn_samples(readout.samples, most_samples)
+    W = np.asarray(to_numpy(readout.known.own)[rows], dtype=np.float64)
     some = readout.samples.fetch(rows)
     assert isinstance(some, Views)
     samples = readout.scaling.undo(some)
@@ -125,14 +132,16 @@ def _gather(
     found = [_cloud_parts(cloud, numbers, q, rng) for cloud in clouds[:FEWEST_CLOUDS]]
     expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
     of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
-    path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds, n_clusters)
-    assert readout.known is not None
+    path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds)
+    own = partitions_of(graph, [k for k in {numbers[0], path.best, *path.supported} if k < len(W)] or [1]).labels
+    path = replace(path, valley=_valleys(path, own, W, rng), dimension=dimension_of(W))
+    path = replace(path, n_clusters=n_clusters or (path.best if path.is_clear else 1))
     places = readout.known.places
-    kept = np.full((0, 0), -1)
-    if (partitions := _kept_partitions(graph, path)).size:
+    partitions = [own[int(k)] for k in path.supported if int(k) in own]
+    if partitions:
         kept = np.full((len(partitions), places.size if n_given is None else n_given), -1)
         kept[:, places[rows]] = partitions
-    path = replace(path, partitions=kept)
+        path = replace(path, partitions=kept)
     return Gathered(path, readout, parts, rows, perf_counter() - begin)
 
 
@@ -151,22 +160,14 @@ def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: Any) -> Clu
     return ClusterEvidence(found.path, confidence, found.rows.size, found.seconds + perf_counter() - begin)
 
 
-def _drawn(readout: NeighbourReadout) -> tuple[np.ndarray, np.ndarray]:
-    """At most `MOST_SAMPLES` samples of the fit, and their embedding."""
-    assert readout.known is not None
-    W = to_numpy(readout.known.own)
-    rows = np.arange(len(W))
-    if len(rows) > MOST_SAMPLES:
-        rows = with_every_view(readout.samples, np.random.default_rng(0).permutation(len(W))[:MOST_SAMPLES])
-    return rows, np.asarray(W[rows], dtype=np.float64)
-
-
 def _only(graph: Any, n_clusters: int) -> ClusterPath:
     """The path that has the given number only."""
     k = min(n_clusters, graph.shape[0] - 1)
     clear = np.array([modularity(graph, partitions_of(graph, [k]).labels[k])])
-    nothing = [np.full(1, np.nan) for _ in range(5)]
-    return ClusterPath(n_clusters, n_clusters, np.array([n_clusters]), clear, *nothing)
+    unknown = np.full(1, np.nan)
+    return ClusterPath(
+        n_clusters, n_clusters, np.array([n_clusters]), clear, unknown, unknown, unknown, unknown, unknown
+    )
 
 
 def _in_question(path: ClusterPath) -> list[int]:
@@ -201,9 +202,8 @@ def _with_evidence(
     spread: np.ndarray,
     stability: np.ndarray,
     of_clouds: np.ndarray,
-    given: int | None,
 ) -> ClusterPath:
-    """The path with the figures of these numbers; the most stable of them is chosen, unless a number was given."""
+    """The path with the figures of these numbers; the most stable of them is the best."""
     at = np.searchsorted(path.numbers, numbers)
 
     def placed(values: np.ndarray) -> np.ndarray:
@@ -212,21 +212,19 @@ def _with_evidence(
         return full
 
     best = numbers[int(np.nanargmax(stability))] if np.isfinite(stability).any() else path.best
-    path = replace(
+    return replace(
         path,
-        best=path.best if given is not None else best,
+        best=best,
         expected=placed(expected),
         spread=placed(spread),
         stability=placed(stability),
         expected_stability=placed(of_clouds),
     )
-    return replace(path, n_clusters=given or (path.best if path.is_clear else 1))
 
 
-def _kept_partitions(graph: Any, path: ClusterPath) -> np.ndarray:
-    """The partitions (s, n) of the supported numbers."""
-    numbers = [int(k) for k in path.supported if k < graph.shape[0]]
-    if not numbers:
-        return np.empty((0, graph.shape[0]), dtype=np.intp)
-    labels = partitions_of(graph, numbers).labels
-    return np.stack([labels[k] for k in numbers])
+def _valleys(path: ClusterPath, own: dict[int, np.ndarray], W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """How rare samples are between clusters (m,), for the best number and the least in question; NaN for others."""
+    least = path.numbers[np.isfinite(path.expected)][:1]
+    return np.array(
+        [valley(W, own[int(k)], rng) if k in (path.best, *least) and int(k) in own else np.nan for k in path.numbers]
+    )

@@ -65,6 +65,12 @@ def refit_on_parts(samples: Views, refit: RefitModel, seed: int, n_jobs: int | N
     ]
 
 
+def drawn_samples(samples: AnyViews, most: int) -> np.ndarray:
+    """At most this many samples, drawn at random, in ascending order; of each view there is at least one."""
+    n = samples.n_samples
+    return np.arange(n) if n <= most else with_every_view(samples, np.random.default_rng(0).permutation(n)[:most])
+
+
 def with_every_view(samples: AnyViews, rows: np.ndarray) -> np.ndarray:
     """These samples in ascending order, and one that has it for each view that none of them has."""
     has = [samples[v].presence() for v in range(len(samples))]

@@ -22,6 +22,8 @@ CLEAR = 2.0
 STABILITY_UNIT = 0.2
 #: standard deviations of a few clouds are uncertain; they count as at least this
 LEAST_SPREAD = 0.01
+#: clusters have valleys between them from this many times as many samples beside as between them on
+VALLEY = 2.0
 #: a number is supported if its stability is at most this much below that of the chosen one
 NEARLY_AS_STABLE = 0.1
 
@@ -32,7 +34,8 @@ class ClusterPath:
 
     The number with the widest gap is chosen among those with nearly the best modularity. With evidence from refits, it
     is the number whose clusters are found again most surely. If its clusters are not clearer than those of clouds
-    without groups, there are no clear clusters, and one is chosen.
+    without groups, there are no clear clusters, and one is chosen. The same holds if the samples have few dimensions
+    and are not rare between clusters: a cloud of few dimensions, like a curve, can be cut into many clear parts.
 
     Attributes
     ----------
@@ -55,6 +58,11 @@ class ClusterPath:
     partitions : int array (s, n)
         Labels of the samples for each of the `supported` numbers, in the order of the samples; -1 for samples that the
         evidence was not taken from.
+    valley : array (m,)
+        How many times as many samples lie beside as between neighbouring clusters, for the best number and the least in
+        question; NaN where it was not computed, and without numbers if nothing was.
+    dimension : int
+        The number of principal axes that hold nine tenths of the variance of the embedding; 0 if not computed.
     """
 
     n_clusters: int
@@ -67,6 +75,8 @@ class ClusterPath:
     stability: np.ndarray
     expected_stability: np.ndarray
     partitions: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
+    valley: np.ndarray = field(default_factory=lambda: np.empty(0))
+    dimension: int = 0
 
     @property
     def excess(self) -> np.ndarray:
@@ -81,7 +91,19 @@ class ClusterPath:
     @property
     def is_clear(self) -> bool:
         """Whether clusters are clear, or were not compared with clouds without groups."""
-        return not self.is_known or self.clarity >= CLEAR
+        return not self.is_known or (self.clarity >= CLEAR and not self.is_one_cloud)
+
+    @property
+    def is_one_cloud(self) -> bool:
+        """Whether all numbers in question are above the dimensions of the samples plus one, without valleys.
+
+        Clusters that lie in as many directions need no valley between them: they may touch. More clusters than that
+        share directions, and without a valley they may as well be parts of one cloud.
+        """
+        if not np.isfinite(self.valley).any():
+            return False
+        least = int(self.numbers[np.isfinite(self.expected)].min())
+        return least - 1 > self.dimension and float(np.nanmax(self.valley)) < VALLEY
 
     @property
     def clarity(self) -> float:
@@ -122,6 +144,12 @@ class ClusterPath:
             return f"{self.n_clusters} clusters, by the graph alone; not compared with data without clusters"
         at = self.numbers == self.best
         figures = f"{self.modularity[at][0]:.2f}, {self.expected[at][0]:.2f} expected without clusters"
+        if self.is_one_cloud and self.clarity >= CLEAR:
+            axes = "dimension" if self.dimension == 1 else "dimensions"
+            return (
+                f"no clear clusters: the samples are one cloud of {self.dimension} {axes}, {self.best} clusters have "
+                f"no gaps between them ({np.nanmax(self.valley):.1f} times as many samples beside as between them)"
+            )
         if not self.is_clear:
             what = f"the best number, {self.best}, has" if self.numbers.size > 1 else f"{self.best} clusters have"
             return f"no clear clusters: {what} modularity {figures}"
@@ -175,8 +203,8 @@ def choose_n_clusters(graph: Graph, largest: int | None = None) -> ClusterPath:
     clear = np.interp(numbers, ladder, [modularity(graph, found.labels[k]) for k in ladder])
     width = gaps[numbers - 1]
     chosen = int(numbers[np.argmax(np.where(clear >= nearly_best(clear), width, -np.inf))])
-    unknown = [np.full(numbers.size, np.nan) for _ in range(4)]
-    return ClusterPath(chosen, chosen, numbers, clear, width, *unknown)
+    unknown = np.full(numbers.size, np.nan)
+    return ClusterPath(chosen, chosen, numbers, clear, width, unknown, unknown, unknown, unknown)
 
 
 @dataclass(frozen=True, eq=False)

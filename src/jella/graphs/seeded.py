@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
 from jella.graphs.spectral import Graph, diffused_vectors
+from jella.numerics.kmeans import kmeans
 
 #: weight of the edges of a sample to others of its class, all together, relative to the median degree
-TIES = 1.0
+TIES = 2.0
 MOST_STEPS = 100
 
 
@@ -20,20 +23,40 @@ def seeded_labels(
     """Labels (n,) of a symmetric affinity; a sample with a known class has it as its label.
 
     Edges between samples of different classes are removed, and samples of one class are tied together. Then k-means
-    on the diffused eigenvectors starts from the means of the classes, and known samples stay in their class. Clusters
-    without known samples start from rows far from the others, the best of n_init draws.
+    on the diffused eigenvectors keeps known samples in their class. It starts twice: from the clusters of the graph
+    without known classes, and from the means of the known classes. The labels with the lower sum of squared distances
+    count. A sample that is the only known one of its class is left out of this sum: it may lie at the edge of its
+    class, and nothing confirms what it says against a cluster.
 
     Parameters
     ----------
     classes : int array (n,)
         Known classes, from 0 to n_clusters − 1; negative where unknown.
     """
+    plain, has = diffused_vectors(graph, n_clusters), classes >= 0
+    found = kmeans(plain, n_clusters, n_init, random_state)
+    names = _names(cdist(plain, found.cluster_centers_, "sqeuclidean"), classes)
     rows = diffused_vectors(_with_ties(sparse.csr_array(graph), classes), n_clusters)
-    rng = np.random.default_rng(random_state if isinstance(random_state, int | np.integer) else 0)
-    known = np.unique(classes[classes >= 0])
-    draws = 1 if known.size == n_clusters else n_init
-    found = [_k_means(rows, _starts(rows, classes, known, n_clusters, rng), classes) for _ in range(draws)]
-    return min(found, key=lambda pair: pair[1])[0]
+    counts = np.bincount(classes[has], minlength=n_clusters)
+    centres = _means(rows, np.where(has, classes, names[found.labels_]), n_clusters)
+    of_known = np.where(counts[:, None] > 0, _means(rows[has], classes[has], n_clusters), centres)
+    judges = ~has | (counts[np.maximum(classes, 0)] > 1)
+    ends = [_k_means(rows, start, classes) for start in (centres, of_known)]
+    return min(ends, key=lambda end: float(end[1][judges].sum()))[0]
+
+
+def _names(distance: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The class (k,) that each cluster stands for: known samples are as near as can be to the clusters of their class.
+
+    Parameters
+    ----------
+    distance : array (n, k)
+        Squared distances of the samples to the centres of the clusters.
+    """
+    cost = np.zeros((distance.shape[1],) * 2)
+    np.add.at(cost, classes[classes >= 0], distance[classes >= 0])
+    named, clusters = linear_sum_assignment(cost)
+    return np.asarray(named[np.argsort(clusters)])
 
 
 def _with_ties(graph: sparse.csr_array, classes: np.ndarray) -> sparse.csr_array:
@@ -56,34 +79,21 @@ def _with_ties(graph: sparse.csr_array, classes: np.ndarray) -> sparse.csr_array
     return sparse.csr_array(sparse.coo_array(parts, shape=graph.shape))
 
 
-def _starts(
-    rows: np.ndarray, classes: np.ndarray, known: np.ndarray, n_clusters: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Centres (k, r): means of the known classes, and rows that are drawn far from the other centres."""
-    centres = np.zeros((n_clusters, rows.shape[1]))
-    for c in known:
-        centres[c] = rows[classes == c].mean(axis=0)
-    distance = np.full(len(rows), np.inf)
-    for c in known:
-        distance = np.minimum(distance, np.sum((rows - centres[c]) ** 2, axis=1))
-    for c in np.setdiff1d(np.arange(n_clusters), known):
-        total = distance.sum()
-        drawn = rng.choice(len(rows), p=distance / total if 0 < total < np.inf else None)
-        centres[c] = rows[drawn]
-        distance = np.minimum(distance, np.sum((rows - centres[c]) ** 2, axis=1))
-    return centres
+def _means(rows: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Means (k, r) of the rows of each cluster; zero where there are none."""
+    sums = np.zeros((n_clusters, rows.shape[1]))
+    np.add.at(sums, labels, rows)
+    return np.asarray(sums / np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None])
 
 
-def _k_means(rows: np.ndarray, centres: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, float]:
-    """Labels (n,), with known samples in their class, and the sum of the squared distances to the centres."""
+def _k_means(rows: np.ndarray, centres: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels (n,), with known samples in their class, and the squared distances (n,) to the centres of these."""
     labels, known = np.full(len(rows), -1), classes >= 0
     for _ in range(MOST_STEPS):
-        distance = np.sum(rows**2, axis=1)[:, None] - 2.0 * rows @ centres.T + np.sum(centres**2, axis=1)
+        distance = cdist(rows, centres, "sqeuclidean")
         last, labels = labels, np.where(known, classes, distance.argmin(axis=1))
         if np.array_equal(last, labels):
             break
-        sums = np.zeros_like(centres)
-        np.add.at(sums, labels, rows)
-        counts = np.bincount(labels, minlength=len(centres))[:, None]
-        centres = np.where(counts > 0, sums / np.maximum(counts, 1), centres)
-    return labels, float(distance[np.arange(len(rows)), labels].sum())
+        is_used = np.bincount(labels, minlength=len(centres))[:, None] > 0
+        centres = np.where(is_used, _means(rows, labels, len(centres)), centres)
+    return labels, distance[np.arange(len(rows)), labels]

@@ -37,6 +37,8 @@ MOST_SWEEPS, TOLERANCE = 12, 1e-3
 FEW, FEW_WEIGHT = (6, 15), 0.05
 #: their sweeps, and the share of the objective that one must gain
 FEW_SWEEPS, FEW_TOLERANCE = 40, 1e-4
+#: data are completed, so that one matrix is solved for all samples: with many views, their sets are as many as samples
+RULE = SOR(completes=True)
 #: the value of the constant, where samples have a norm near one in each view
 CONSTANT = 3.0
 #: components with a singular value above this share of the weight are in the model; new ones start from this share
@@ -110,10 +112,10 @@ class PathStart:
         problem = Problem(basis=(Ridge(weight),), embedding=(Ridge(weight),))
         result = solve(
             problem,
-            make_plan(problem, self.scaled.is_rowwise, SOR()),
+            make_plan(problem, self.scaled.is_rowwise, RULE),
             self.scaled,
             start=Blocks(tuple(np.split(U, ends)), W),
-            relaxation=SOR(),
+            relaxation=RULE,
             max_iter=n_sweeps,
             tol=tol,
             close=False,

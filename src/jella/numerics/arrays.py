@@ -73,6 +73,12 @@ def at_least(values: Array, least: float) -> Array:
     return namespace(values).where(values > least, values, least)
 
 
+def clipped(values: Array, low: Any, high: Any) -> Array:
+    """Values raised to `low` and lowered to `high`, which are numbers or arrays."""
+    # the function of the standard checks its arguments for longer than a small step of an update takes
+    return (np if isinstance(values, np.ndarray) else namespace(values)).clip(values, low, high)
+
+
 def norms_along(X: Array, axis: int) -> np.ndarray:
     """Euclidean norms along an axis, relative to the largest entry, so that no unit overflows or underflows."""
     if sparse.issparse(X):

@@ -6,7 +6,7 @@ import numpy as np
 
 from jella.evidence.confidence import CLASSES
 from jella.evidence.gather import ClusterEvidence
-from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, ClusterPath
+from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, VALLEY, ClusterPath
 from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
@@ -74,7 +74,18 @@ def _rule(path: ClusterPath) -> str:
     return (
         f"Clusters are clear from a clarity of {CLEAR:.0f} on; here it is {path.clarity:.1f}. It is the mean number of "
         "standard deviations above what is expected without groups, plus one per "
-        f"{STABILITY_UNIT:g} of additional stability."
+        f"{STABILITY_UNIT:g} of additional stability.{_cloud(path)}"
+    )
+
+
+def _cloud(path: ClusterPath) -> str:
+    """Why clusters of a cloud of few dimensions are not clear; nothing for others."""
+    if not path.is_one_cloud:
+        return ""
+    return (
+        f" But nine tenths of the variance lie in {path.dimension} dimensions, which can be cut into many parts, and "
+        f"samples are not rare between the clusters: {np.nanmax(path.valley):.1f} times as many lie beside as between "
+        f"neighbouring clusters, where {VALLEY:g} times as many are asked for."
     )
 
 
@@ -117,8 +128,8 @@ def probability_section(found: Probabilities, data: ReportData) -> Markup:
     several = "label is" if doubts == 1 else "labels are"
     count = f"{doubts:,} of {n:,} {several} uncertain: their probability is below {UNCERTAIN}."
     meaning = (
-        "The probability of a label is the share of refits on parts of the samples that would give it again, as the "
-        "neighbours of the sample tell it."
+        "The probability of a label is the share of refits on parts of the samples that would give it again, judged by "
+        "the neighbours of the sample."
         if len(found.table)
         else "Refits did not check these probabilities: they are the votes of the neighbours of each sample."
     )

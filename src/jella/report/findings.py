@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from jella.describe.affinity import AffinityMap, find_affinity
-from jella.describe.colouring import MISSING, MOST_COLUMNS, of_column, one_per_sample, own_colourings
+from jella.describe.colouring import MISSING, MOST_COLUMNS, Colouring, of_column, one_per_sample, own_colourings
 from jella.describe.confusion import Confusion
 from jella.describe.convergence import Convergence, find_convergence
 from jella.describe.evidence import find_evidence
 from jella.describe.markers import Markers, find_markers
 from jella.describe.metadata import MetadataFindings
 from jella.describe.missing import MissingMap, find_missing
-from jella.describe.picture import Picture, draw_picture
 from jella.describe.subject import Absent, Subject
 from jella.describe.survival import check_survival
 from jella.describe.variance import Variance, find_variance
 from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
 from jella.report.association import Association, find_associations
+from jella.report.cluster_heat import ClusterHeat, find_cluster_heat
+from jella.report.maps import Maps, draw_maps
 from jella.report.predictions import Predictions, predict_hidden
 from jella.report.probabilities import Probabilities, find_probabilities
 from jella.report.provenance import Provenance, find_provenance
+from jella.report.sampling import EVIDENCE_SAMPLES, more_if_narrow
+from jella.report.silhouettes import Silhouettes, find_silhouettes
 from jella.report.stability import Stability, find_stability
 from jella.views.sample_columns import read_columns
+
+#: takes a text that says what is done next
+Announce: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -52,16 +59,18 @@ class Findings:
     sample_names, view_names : tuples of str
     missing : MissingMap
     convergence : Convergence or Absent
-    picture : Picture or Absent
+    maps : Maps or Absent
     affinity : AffinityMap or Absent
     clusters, sizes : int arrays (k,)
         Clusters that have samples, and their sizes; empty if there are none.
     evidence : ClusterEvidence or Absent
     stability : Stability or Absent
     probabilities : Probabilities or Absent
+    silhouettes : Silhouettes or Absent
     predictions : Predictions or Absent
     variance : Variance or Absent
     markers : Markers or Absent
+    heat : ClusterHeat or Absent
     associations : tuple of Association, or Absent
     agreement : Agreement or None
     provenance : Provenance
@@ -79,16 +88,18 @@ class Findings:
     view_names: tuple[str, ...]
     missing: MissingMap
     convergence: Convergence | Absent
-    picture: Picture | Absent
+    maps: Maps | Absent
     affinity: AffinityMap | Absent
     clusters: np.ndarray
     sizes: np.ndarray
     evidence: ClusterEvidence | Absent
     stability: Stability | Absent
     probabilities: Probabilities | Absent
+    silhouettes: Silhouettes | Absent
     predictions: Predictions | Absent
     variance: Variance | Absent
     markers: Markers | Absent
+    heat: ClusterHeat | Absent
     associations: tuple[Association, ...] | Absent
     agreement: Agreement | None
     provenance: Provenance
@@ -107,15 +118,25 @@ class Findings:
         command: str | None = None,
         title: str | None = None,
         held_out: bool = True,
+        progress: Announce | None = None,
     ) -> Findings:
-        """Compute all findings; the parameters are those of `write_report`."""
+        """Compute all findings; the parameters are those of `write_report`, but `progress` takes what is done next."""
+        say = progress or (lambda words: None)
         columns = read_columns(metadata, subject.sample_names, len(subject.names))
-        colourings = own_colourings(subject)
         truth = None if labels is None else one_per_sample(labels, "labels", subject)
-        if truth is not None:
-            colourings.append(of_column("given label", truth))
-        colourings += [of_column(name, column) for name, column in list(columns.items())[:MOST_COLUMNS]]
-        evidence = find_evidence(subject)
+        if hasattr(subject.model, "gather_evidence") and "evidence_" not in vars(subject.model):
+            say("gathering evidence for the clusters: refits on parts of the samples")
+        evidence = find_evidence(subject, more_if_narrow(EVIDENCE_SAMPLES, subject.views.n_features))
+        if held_out and "imputer_" not in vars(subject.model):
+            say("predicting hidden values")
+        predictions = predict_hidden(
+            subject, held_out, lambda trial, n: say(f"predicting hidden values, trial {trial} of {n}")
+        )
+        say("finding the clusters again")
+        stability, probabilities = find_stability(subject, evidence), find_probabilities(subject, evidence)
+        say("drawing maps of the samples")
+        maps = draw_maps(subject, lambda rows: _colourings(subject, truth, columns, rows))
+        say("comparing features and missing values of the clusters")
         return cls(
             title=f"{subject.method} on {', '.join(subject.views.names)}" if title is None else title,
             method=subject.method,
@@ -123,16 +144,18 @@ class Findings:
             view_names=subject.views.names,
             missing=find_missing(subject),
             convergence=find_convergence(subject),
-            picture=draw_picture(subject, colourings),
+            maps=maps,
             affinity=find_affinity(subject),
             clusters=subject.clusters,
             sizes=subject.sizes(),
             evidence=evidence,
-            stability=find_stability(subject, evidence),
-            probabilities=find_probabilities(subject, evidence),
-            predictions=predict_hidden(subject, held_out),
+            stability=stability,
+            probabilities=probabilities,
+            silhouettes=find_silhouettes(subject),
+            predictions=predictions,
             variance=find_variance(subject),
             markers=find_markers(subject),
+            heat=find_cluster_heat(subject),
             associations=find_associations(subject),
             agreement=_agreement(subject, truth),
             provenance=find_provenance(subject, command),
@@ -147,6 +170,16 @@ def _metadata(subject: Subject, columns: Any, survival: Any) -> MetadataFindings
     if not columns or subject.labels is None or subject.clusters.size < 2:
         return None
     return MetadataFindings.of(columns, subject.labels, subject.views, pair, subject.seed)
+
+
+def _colourings(
+    subject: Subject, truth: np.ndarray | None, columns: Mapping[str, np.ndarray], rows: np.ndarray
+) -> list[Colouring]:
+    """All colourings of some samples."""
+    found = own_colourings(subject, rows)
+    given = {} if truth is None else {"given label": truth}
+    given |= dict(list(columns.items())[:MOST_COLUMNS])
+    return found + [of_column(name, column[rows]) for name, column in given.items()]
 
 
 def _agreement(subject: Subject, truth: np.ndarray | None) -> Agreement | None:

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from jella.numerics.words import shortened
 
@@ -26,7 +26,7 @@ def tag(name: str, *children: str, **attributes: Any) -> Markup:
         for key, value in attributes.items()
         if value is not None
     )
-    return Markup(f"<{name}{words}>{joined(children)}</{name}>")
+    return Markup(f"<{name}{words}>" if name == "input" else f"<{name}{words}>{joined(children)}</{name}>")
 
 
 def joined(children: Iterable[str]) -> Markup:
@@ -34,8 +34,15 @@ def joined(children: Iterable[str]) -> Markup:
     return Markup("".join(child if isinstance(child, Markup) else escape(child) for child in children))
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> Markup:
-    """A table that can scroll if it is too wide; its last `numbers` columns are aligned to the right.
+class ClusterRow(NamedTuple):
+    """A row of a table that belongs to a cluster: the page fades it while another cluster is highlighted."""
+
+    cells: Sequence[str]
+    cluster: int
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str] | ClusterRow], *, numbers: int = 0) -> Markup:
+    """A table that can scroll if it is too wide, and a button to save it; its last `numbers` columns are numbers.
 
     With such columns, cells have no line breaks.
     """
@@ -44,20 +51,36 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, n
     def cell(name: str, j: int, text: str, **attributes: str) -> Markup:
         return tag(name, text, class_="number" if j >= first else None, **attributes)
 
-    top = tag("tr", *(cell("th", j, text, scope="col") for j, text in enumerate(head)))
-    body = [
-        tag("tr", tag("th", row[0], scope="row"), *(cell("td", j, text) for j, text in enumerate(row[1:], 1)))
-        for row in rows
-    ]
-    inner = tag(
-        "table", tag("caption", caption), tag("thead", top), tag("tbody", *body), class_="tight" if numbers else None
-    )
-    return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    def line(row: Sequence[str] | ClusterRow) -> Markup:
+        cells, cluster = (row.cells, str(row.cluster)) if isinstance(row, ClusterRow) else (row, None)
+        parts = [tag("th", cells[0], scope="row"), *(cell("td", j, text) for j, text in enumerate(cells[1:], 1))]
+        return tag("tr", *parts, data_cluster=cluster)
+
+    top = tag("thead", tag("tr", *(cell("th", j, text, scope="col") for j, text in enumerate(head))))
+    hidden = tag("caption", caption, class_="unseen")
+    body = tag("tbody", *(line(row) for row in rows))
+    inner = tag("table", hidden, top, body, class_="tight" if numbers else None)
+    save = tag("button", "CSV", type="button", class_="csv", aria_label=f"Save as CSV: {caption}")
+    above = tag("div", tag("strong", caption, aria_hidden="true"), save, class_="above")
+    scroll = tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return tag("div", above, scroll, class_="table")
 
 
-def plot(identity: str, description: str, caption: str = "") -> Markup:
-    """A place for a plot, with a description in words for readers who cannot see it."""
-    place = tag("div", id=identity, class_="plot", role="img", aria_label=description)
+def swatch(colours: tuple[str, str]) -> Markup:
+    """A spot of a colour for light pages, and another for dark ones."""
+    return tag("span", class_="swatch", style=f"--light:{colours[0]};--dark:{colours[1]}", aria_hidden="true")
+
+
+def cluster_name(place: int, cluster: Any) -> Markup:
+    """The name of a cluster, which readers can change in the page."""
+    return tag("span", f"Cluster {cluster}", data_name_of=str(place))
+
+
+def plot(identity: str, description: str, caption: str = "", *, wide: bool = False) -> Markup:
+    """A place for a plot, with a description in words for readers who cannot see it; a wide one scrolls on phones."""
+    place = tag("div", id=identity, class_="plot", role="application", tabindex="0", aria_label=description)
+    if wide:
+        place = tag("div", tag("div", place, class_="scroll"), class_="table wide-plot")
     return tag("figure", place, tag("figcaption", caption) if caption else Markup())
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from jella.describe.association import ASSOCIATED, LEVEL, THROUGH_MISSING, ColumnAssociation
 from jella.describe.confusion import Confusion
 from jella.describe.metadata import MetadataFindings
 from jella.describe.survival import Curve, Survival
-from jella.numerics.words import NOTHING, percent
+from jella.numerics.words import NOTHING, counted, percent
 from jella.report.data import ReportData
-from jella.report.markup import Markup, for_plot, joined, plot, table, tag
+from jella.report.figure_parts import Figure, axis, below, layout
+from jella.report.markup import ClusterRow, Markup, cluster_name, for_plot, joined, plot, table, tag
 
 #: rows and columns that a table shows
 MOST_ROWS, MOST_CLASSES = 60, 30
@@ -23,13 +22,13 @@ TIMES = 5
 
 
 def metadata_section(data: ReportData) -> Markup:
-    """The section; empty if nothing is known about the samples."""
+    """Association with each column, survival, and known classes, as far as they are known."""
     parts = []
     if data.metadata is not None:
         parts.append(_associations(data.metadata))
-        parts += [] if data.metadata.survival is None else [_survival(data.metadata.survival)]
+        parts += [] if data.metadata.survival is None else [_survival(data.metadata.survival, data.clusters)]
     if data.confusion is not None:
-        parts.append(_confusion(data.confusion))
+        parts.append(_confusion(data.confusion, data.clusters))
     return joined(parts)
 
 
@@ -69,11 +68,17 @@ def _p(value: float) -> str:
     return NOTHING if np.isnan(value) else "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def _survival(found: Survival) -> Markup:
+def _compared(value: float) -> str:
+    words = _p(value)
+    return words if words.startswith("<") else f"= {words}"
+
+
+def _survival(found: Survival, clusters: np.ndarray) -> Markup:
     times = _round_times(max(float(curve.times.max()) for curve in found.curves))
     rows = [
-        (
-            f"cluster {curve.cluster}",
+        _row_of(
+            curve.cluster,
+            clusters,
             f"{curve.n_samples:,}",
             f"{curve.n_events:,}",
             f"{curve.median:.4g}" if np.isfinite(curve.median) else "not reached",
@@ -81,8 +86,8 @@ def _survival(found: Survival) -> Markup:
         )
         for curve in found.curves
     ]
-    head = ["", "samples", "events", "median time", *(f"at risk at {time:.3g}" for time in times)]
-    test = "" if np.isnan(found.p_value) else f" Log-rank test of all clusters: p = {_p(found.p_value)}."
+    head = ["", "samples", "events", "median time", *(f"at risk at {time:,.6g}" for time in times)]
+    test = "" if np.isnan(found.p_value) else f" Log-rank test of all clusters: p {_compared(found.p_value)}."
     caption = f"Kaplan-Meier estimates of the share without the event ({found.event}) by {found.time}.{test}"
     described = f"Survival curves of {len(found.curves)} clusters.{test}"
     return joined(
@@ -112,13 +117,24 @@ def _at_risk(curve: Curve, time: float) -> int:
     return int(curve.at_risk[later].max()) if later.any() else 0
 
 
-def survival_figure(found: Survival) -> dict[str, Any]:
-    """Steps, one line per cluster."""
+def _row_of(cluster: int, clusters: np.ndarray, *cells: str) -> ClusterRow:
+    place = _place(cluster, clusters)
+    return ClusterRow((cluster_name(place, cluster), *cells), place)
+
+
+def _place(cluster: int, clusters: np.ndarray) -> int:
+    """Where a cluster is among those of the model."""
+    return int(np.searchsorted(clusters, cluster))
+
+
+def survival_figure(found: Survival, clusters: np.ndarray) -> Figure:
+    """Steps, one line per cluster; the page gives each its colour and its name."""
     lines = [
         {
             "type": "scatter",
             "mode": "lines",
-            "name": for_plot(f"cluster {curve.cluster} ({curve.n_samples} samples)"),
+            "name": f"Cluster {curve.cluster}",
+            "meta": {"cluster": _place(curve.cluster, clusters), "after": f" ({counted(curve.n_samples, 'sample')})"},
             "x": curve.times.tolist(),
             "y": np.round(curve.survival, 4).tolist(),
             "customdata": np.round(np.stack([curve.lower, curve.upper], axis=1), 3).tolist(),
@@ -128,21 +144,15 @@ def survival_figure(found: Survival) -> dict[str, Any]:
         }
         for k, curve in enumerate(found.curves)
     ]
-    axis: dict[str, Any] = {"automargin": True, "zeroline": False}
-    layout = {
-        "height": 380,
-        "margin": {"l": 10, "r": 10, "t": 20, "b": 10},
-        "xaxis": {**axis, "title": {"text": for_plot(found.time)}, "rangemode": "tozero"},
-        "yaxis": {**axis, "title": {"text": "share without the event"}, "tickformat": ".0%", "range": [0, 1.02]},
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
-    }
-    return {"data": lines, "layout": layout}
+    x = axis(for_plot(found.time)) | {"rangemode": "tozero"}
+    y = axis("share without the event") | {"tickformat": ".0%", "range": [0, 1.02]}
+    return {"data": lines, "layout": layout(380, xaxis=x, yaxis=y, legend=below())}
 
 
-def _confusion(found: Confusion) -> Markup:
+def _confusion(found: Confusion, clusters: np.ndarray) -> Markup:
     classes = found.classes[:MOST_CLASSES]
     rows = [
-        (f"cluster {cluster}", *(str(count) if count else "·" for count in row[: len(classes)]), f"{int(sum(row)):,}")
+        _row_of(cluster, clusters, *(str(n) if n else "·" for n in row[: len(classes)]), f"{sum(row):,}")
         for cluster, row in zip(found.clusters, found.counts.tolist(), strict=True)
     ]
     more = f" The first {len(classes)} of {len(found.classes)} classes." if len(found.classes) > len(classes) else ""

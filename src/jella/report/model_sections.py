@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
-from jella.describe.subject import Absent
+from collections.abc import Mapping
+from typing import Any
+
 from jella.describe.variance import Loading, Variance
 from jella.numerics.words import NOTHING, listed, number, percent, signed
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
-from jella.report.predictions import Prediction, Predictions
+from jella.report.predictions import Prediction, Predictions, is_drawn_as_points
 
 
 def prediction_section(found: Predictions, data: ReportData) -> Markup:
-    """The section on errors on hidden values."""
+    """The section on errors on hidden values; what to look at first is said in the summary."""
     shown = found.by_view
     if not shown:
-        return joined([tag("p", "No values could be hidden."), _notes(found)])
+        return tag("p", "No values could be hidden.")
     words = (
         f"{found.measured} The error is the root mean square over the hidden values, in {_units(shown)}; the gain is "
         "the share of the mean's squared error that the model avoids (0%: no better than the mean, 100%: perfect)."
     )
     told = "; ".join(f"{p.view}: {p.error:.2f} against {p.mean_error:.2f}" for p in shown)
     scatters = [
-        plot(f"plot-prediction-{v}", f"Scatter plot of predicted against true values of view {p.view}.")
+        plot(f"plot-prediction-{v}", f"Plot of predicted and true values of view {p.view}.")
         for v, p in enumerate(shown)
     ]
-    points = (
-        "Predicted against true, some of the hidden values; on the dashed line they are equal. Where there are enough "
-        "values, nine tenths of the true values of each predicted size lie in the shaded band."
-    )
+    errors = plot("plot-errors", f"Bar chart of errors of the model against the mean. {told}.", "Lower is better.")
     return joined(
         [
             tag("p", words),
             _errors(found),
-            _notes(found),
-            plot("plot-errors", f"Bar chart of errors of the model against the mean. {told}.", "Lower is better."),
-            tag("p", points, class_="note"),
+            errors,
+            tag("p", _about_points(found), class_="note"),
             tag("div", *scatters, class_="many"),
         ]
     )
+
+
+def _about_points(found: Predictions) -> str:
+    """What the plots of predicted and true values show."""
+    words = "Some of the hidden values; on the dashed line, predicted and true values are equal."
+    by_kind = [is_drawn_as_points(found.kinds.get(p.view, "")) for p in found.by_view]
+    if any(by_kind):
+        words += " Nine tenths of the true values of each predicted size lie in the shaded band."
+    if not all(by_kind):
+        words += (
+            " Counts, amounts and categories, which are often equal, are grouped by the size of their prediction: a "
+            "point is the mean of the true values of its group, a line holds nine tenths of them."
+        )
+    return words
 
 
 def _errors(found: Predictions) -> Markup:
@@ -51,18 +63,23 @@ def _errors(found: Predictions) -> Markup:
             number(p.standard_error),
             number(p.mean_error),
             "0%, means" if p.by_mean else number(p.gain, ".1%"),
+            number(p.interval, ".2f"),
         )
         for p in found.by_view
     ]
-    head = ("view", "kind", "hidden values", "error", "standard error", "error of the mean", "gain")
+    head = (
+        "view", "kind", "hidden values", "error", "standard error", "error of the mean", "gain", "90% intervals",
+    )  # fmt: skip
     kept = [j for j in range(len(head)) if any(row[j] != NOTHING for row in rows)]
     chosen = [[row[j] for j in kept] for row in rows]
-    numbers = sum(j > 1 for j in kept)
-    return table("Errors on hidden values", [head[j] for j in kept], chosen, numbers=numbers)
-
-
-def _notes(found: Predictions) -> Markup:
-    return tag("ul", *(tag("li", f"{note[0].upper()}{note[1:]}.") for note in found.notes)) if found.notes else Markup()
+    shown = table("Errors on hidden values", [head[j] for j in kept], chosen, numbers=sum(j > 1 for j in kept))
+    if all(p.interval is None for p in found.by_view):
+        return shown
+    note = (
+        "An interval around a completed value is made to hold the true one in nine of ten cases. Shown is its width, "
+        "the median over missing values, in the same unit; intervals that end at a bound of the values do not count."
+    )
+    return joined([shown, tag("p", note, class_="note")])
 
 
 def _units(found: tuple[Prediction, ...]) -> str:
@@ -109,9 +126,7 @@ def _features(loadings: tuple[Loading, ...]) -> str:
 
 def convergence_section(data: ReportData) -> Markup:
     """The section on the objective, sweep by sweep."""
-    found = data.convergence
-    if isinstance(found, Absent):
-        return tag("p", found.reason, class_="absent")
+    found: Any = data.convergence
     caption = "Objective after each accepted sweep, and its terms; terms that are always zero are left out."
     if not found.terms:
         caption = (
@@ -122,8 +137,8 @@ def convergence_section(data: ReportData) -> Markup:
     return joined([tag("p", found.words), plot("plot-convergence", f"Line chart. {found.words}", caption)])
 
 
-def provenance_section(data: ReportData) -> Markup:
-    """The section on command, versions, seed and parameters."""
+def provenance_section(data: ReportData, absent: Mapping[str, str]) -> Markup:
+    """The section on command, versions, seed and parameters, and on what has no section, with the reasons."""
     found = data.provenance
     command = "" if found.command is None else found.command
     facts = [
@@ -136,4 +151,8 @@ def provenance_section(data: ReportData) -> Markup:
     listing = tag("dl", *(joined([tag("dt", name), tag("dd", value)]) for name, value in facts))
     rows = [(p.name, p.value, "default" if p.is_default else "set") for p in found.parameters]
     parameters = table("Parameters of the model", ["parameter", "value", ""], rows)
-    return joined([listing, tag("details", tag("summary", "All parameters"), parameters)])
+    parts = [listing, tag("details", tag("summary", "All parameters"), parameters)]
+    if absent:
+        reasons = [tag("li", tag("b", name), f": {reason}") for name, reason in absent.items()]
+        parts.append(joined([tag("h3", "Not in this report"), tag("ul", *reasons, class_="absent")]))
+    return joined(parts)

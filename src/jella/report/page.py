@@ -9,10 +9,17 @@ from string import Template
 from typing import Any
 
 from jella.describe.subject import Absent
+from jella.numerics.progress import StatusLine
+from jella.report.cluster_sections import cluster_colours
 from jella.report.data import ReportData
-from jella.report.figures import all_figures, checked_figure, library, points_of
+from jella.report.figure_parts import few_digits
+from jella.report.figures import all_figures, checked_figure, library
+from jella.report.map_section import points_of
 from jella.report.markup import Markup, embedded, joined, tag
 from jella.report.sections import Section, all_sections
+
+#: the script of the page, in the order in which its parts need each other
+SCRIPTS = ("data", "clusters", "theme", "figures", "map", "selection", "tables", "names", "keyboard", "start")
 
 
 def write_report(
@@ -29,6 +36,7 @@ def write_report(
     title: str | None = None,
     held_out: bool = True,
     notes: Sequence[str] = (),
+    progress: bool = False,
 ) -> Path:
     """Write a report on a fitted model and its data as one HTML file, which needs no network.
 
@@ -37,8 +45,10 @@ def write_report(
     path : str or Path
         The file to write; its folder must exist.
     model : estimator of jella
-        Fitted. Not modified, except that a SparseBDR learns from hidden values as at its first call of `complete`, and
-        gathers evidence for its clusters if it has not done so: six to ten fits, unless it has evidence=False.
+        Fitted. Not modified, except that a SparseBDR of few samples learns from hidden values as at its first call of
+        `complete`, and gathers evidence for its clusters: six to ten fits, unless it has evidence=False. With more
+        than 1000 samples (3000 of few features) this is done with a part of these, unless the model has done it
+        before (`learn_completion`, `gather_evidence`), and the page says so.
     X : as in the model's fit
         The views that it was fitted on.
     observed : as in the model's fit
@@ -59,6 +69,8 @@ def write_report(
         knows this already. False avoids these fits.
     notes : sequence of str, optional
         Sentences on how the data were prepared, which the summary ends with.
+    progress : bool, default=False
+        Write what is being done to standard error.
 
     Returns
     -------
@@ -77,27 +89,39 @@ def write_report(
     file = Path(path)
     if not file.parent.is_dir():
         raise ValueError(f"expected a path in a folder that exists, got {str(file)!r}; make {str(file.parent)!r} first")
-    data = ReportData.of(
-        model,
-        X,
-        observed=observed,
-        metadata=metadata,
-        survival=survival,
-        labels=labels,
-        command=command,
-        seed=seed,
-        title=title,
-        held_out=held_out,
-        notes=notes,
-    )
-    file.write_text(render(data), encoding="utf-8", errors="xmlcharrefreplace")  # a name may hold half a character
+    with StatusLine(enabled=progress) as line:
+        data = ReportData.of(
+            model,
+            X,
+            observed=observed,
+            metadata=metadata,
+            survival=survival,
+            labels=labels,
+            command=command,
+            seed=seed,
+            title=title,
+            held_out=held_out,
+            notes=notes,
+            progress=lambda words: line.show(f"report: {words}", at_once=True),
+        )
+        line.show("report: writing the page", at_once=True)
+        text = render(data)
+    file.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")  # a name may hold half a character
     return file
 
 
 def render(data: ReportData) -> str:
     """The HTML of the page."""
     figures = {identity: checked_figure(figure) for identity, figure in all_figures(data).items()}
-    points = None if isinstance(data.picture, Absent) else points_of(data.picture, data.sample_names)
+    points = None if isinstance(data.maps, Absent) else points_of(data.maps, data.sample_names, few_digits)
+    several = data.clusters.tolist() if data.clusters.size > 1 else []
+    colours = cluster_colours(len(several))
+    clusters = {
+        "ids": several,
+        "sizes": data.sizes.tolist() if several else [],
+        "light": [light for light, _ in colours],
+        "dark": [dark for _, dark in colours],
+    }
     sections = all_sections(data)
     links = [tag("li", tag("a", part.short, href=f"#{part.anchor}")) for part in sections]
     found = data.provenance
@@ -106,13 +130,32 @@ def render(data: ReportData) -> str:
         subtitle=joined(
             [tag("span", f"jella {found.versions['jella']} · {data.method}"), " · ", tag("span", found.date)]
         ),
-        style=_part("page.css"),
+        style="\n".join(_part(f"style/{name}.css") for name in ("page", "parts", "print")),
         links=joined(links),
         sections=joined(_section(part) for part in sections),
-        data=joined([embedded("figures", figures), embedded("points", points)]),
+        highlight=_highlight(several),
+        data=joined(
+            [
+                embedded("data-figures", figures),
+                embedded("data-points", points),
+                embedded("data-clusters", clusters),
+                embedded("data-names", {}),
+            ]
+        ),
         library=library(),
-        script=_part("page.js"),
+        script="\n".join(_part(f"script/{name}.js") for name in SCRIPTS),
     )
+
+
+def _highlight(clusters: list[int]) -> Markup:
+    """The chooser of the cluster that all plots, cards and tables show in front."""
+    if not clusters:
+        return Markup()
+    options = [
+        tag("option", f"Cluster {cluster}", value=str(i), data_name_of=str(i)) for i, cluster in enumerate(clusters)
+    ]
+    every = tag("option", "all clusters", value="")
+    return tag("label", tag("span", "Highlight ", class_="unseen"), tag("select", every, *options, id="highlight"))
 
 
 def _section(part: Section) -> Markup:

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from jella.describe.subject import Absent, Subject
+from jella.impute.estimates import Estimates
+from jella.impute.hidden_values import TrialProgress
 from jella.impute.quality import Quality
 from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
 from jella.numerics.arrays import dense_rows, to_numpy
 from jella.report.refit import refit
+from jella.report.sampling import COMPLETION_SAMPLES, more_if_narrow, some_rows
 from jella.solve.start import feature_means
 from jella.views import Hidden, Schema, View, Views, read_views
 
-#: with more samples the second fit is left out
-MOST_SAMPLES = 20_000
+#: share of the true values that intervals shall hold
+LEVEL = 0.9
 SECOND_FIT = (
     "A tenth of the observed values was hidden, in the way in which the data lack values, and a second model with the "
     "same settings was fitted to the rest."
@@ -47,6 +50,9 @@ class Prediction:
         Of the error; None from a second fit.
     by_mean : bool
         Whether completed values are means, because nothing predicts better.
+    interval : float or None
+        Median width of the intervals of missing values that shall hold nine tenths of the true ones, in the same unit;
+        None where it is not known.
     """
 
     view: str
@@ -58,6 +64,7 @@ class Prediction:
     predicted: np.ndarray
     standard_error: float | None = None
     by_mean: bool = False
+    interval: float | None = None
 
     @property
     def is_better(self) -> bool:
@@ -92,48 +99,74 @@ class Predictions:
     notes: tuple[str, ...] = ()
 
 
-def predict_hidden(subject: Subject, held_out: bool) -> Predictions | Absent:
+def predict_hidden(subject: Subject, held_out: bool, progress: TrialProgress | None = None) -> Predictions | Absent:
     """What the model has learned from hidden values; else hide values, fit again, complete and compare."""
     model = subject.model
     if not hasattr(model, "complete"):
         return Absent(f"{subject.method} does not complete missing values.")
-    imputer = getattr(model, "imputer_", None)
+    imputer, n, most, drawn = getattr(model, "imputer_", None), int(subject.kept.sum()), _most(subject), ""
     if imputer is None:
         if not held_out:
             return Absent("It was switched off (held_out=False): it needs other fits.")
-        if subject.views.n_samples > MOST_SAMPLES:
-            return Absent(f"It is left out beyond {MOST_SAMPLES:,} samples: it needs other fits.")
-        imputer = model.learn_completion() if hasattr(model, "learn_completion") else None
+        if n > most:
+            drawn = (
+                f" This was done with {most:,} of the {n:,} samples, drawn at random; a model of all "
+                "samples has somewhat smaller errors."
+            )
+        if hasattr(model, "learn_completion"):
+            imputer = model.learn_completion(progress, most_samples=most)
     kinds = model.kinds_.summary(model.view_names_in_) if hasattr(model, "kinds_") else {}
     if imputer is not None:
-        return _learned(subject, imputer, kinds)
+        return _learned(subject, imputer, kinds, drawn)
     found = _by_second_fit(subject)
-    return found if isinstance(found, Absent) else Predictions(found, SECOND_FIT, kinds)
+    return found if isinstance(found, Absent) else Predictions(found, f"{SECOND_FIT}{drawn}", kinds)
 
 
-def _learned(subject: Subject, imputer: Any, kinds: dict[str, str]) -> Predictions:
+def _most(subject: Subject) -> int:
+    return more_if_narrow(COMPLETION_SAMPLES, subject.views.n_features)
+
+
+def _learned(subject: Subject, imputer: Any, kinds: dict[str, str], drawn: str) -> Predictions:
     """What an imputer knows from the values that it hid."""
     model = subject.model
-    quality = Quality.of(imputer, model.view_names_in_, model.estimates(subject.views))
+    some = subject.used().take(some_rows(int(subject.kept.sum()), _most(subject), subject.seed))
+    estimates = model.estimates(some, LEVEL, imputer)
+    quality = Quality.of(imputer, model.view_names_in_, estimates)
     unit = "standard deviations of a feature"
+    parts = zip(quality.by_view.items(), imputer.examples, _widths(estimates, imputer), strict=True)
     found = tuple(
-        Prediction(name, one.n_values, one.error, one.mean_error, unit, true, answer, one.standard_error, one.by_mean)
-        for (name, one), (true, answer) in zip(quality.by_view.items(), imputer.examples, strict=True)
+        Prediction(
+            name, one.n_values, one.error, one.mean_error, unit, true, answer, one.standard_error, one.by_mean, width
+        )
+        for (name, one), (true, answer), width in parts
         if one.error is not None and one.mean_error is not None
     )
     measured = (
         f"Observed values were hidden {imputer.n_trials} times, in the way in which the data lack values, and several "
         "models were fitted to the rest. Their predictions were weighed and corrected by what was learned from the "
-        "other times."
+        f"other times.{drawn}"
     )
     return Predictions(found, measured, kinds, quality.notes)
+
+
+def _widths(estimates: Estimates, imputer: Any) -> list[float | None]:
+    """Median width of the intervals of each view, in standard deviations of a feature; None where none has two ends."""
+    found: list[float | None] = []
+    views = estimates.views if estimates.kept.all() else estimates.views.take(estimates.kept)
+    for v, (view, imputed) in enumerate(zip(views, estimates.imputed, strict=True)):
+        mask = np.broadcast_to(view.mask, (view.n_samples, view.n_features))[imputed.places >= 0]
+        width = ((imputed.upper - imputed.lower) / imputer.units.spreads[v])[~mask]
+        width = width[np.isfinite(width)]
+        found.append(float(np.median(width)) if width.size else None)
+    return found
 
 
 def _by_second_fit(subject: Subject) -> tuple[Prediction, ...] | Absent:
     """Hide values, fit again, complete and compare; views in which nothing could be hidden are left out."""
     settings = {"calibrate": False} if hasattr(subject.model, "calibrate") else {}
+    X, observed = _some_samples(subject)
     try:
-        trials = Trials.draw(HeldOut(random_state=subject.seed), subject.X, subject.observed)
+        trials = Trials.draw(HeldOut(random_state=subject.seed), X, observed)
         holed = trials.holed(0)
         trial = refit(subject.model, holed, **settings)
         if interrupted(trial):
@@ -141,7 +174,7 @@ def _by_second_fit(subject: Subject) -> tuple[Prediction, ...] | Absent:
         completed = trial.complete(holed)
     except ValueError as error:
         return Absent(f"No values could be hidden and predicted: {error}.")
-    read = [read_views(values, schema=Schema.of(trials.views, subject.X)) for values in (completed, holed)]
+    read = [read_views(values, schema=Schema.of(trials.views, X)) for values in (completed, holed)]
     estimates, seen = (_in_order(views, trials.views) for views in read)
     rng, (hidden,) = np.random.default_rng(subject.seed), trials.hidden
     return tuple(
@@ -149,6 +182,16 @@ def _by_second_fit(subject: Subject) -> tuple[Prediction, ...] | Absent:
         for v, view in enumerate(trials.views)
         if hidden[v].any()
     )
+
+
+def _some_samples(subject: Subject) -> tuple[Any, Any]:
+    """The data as given; of many samples some, as arrays and masks."""
+    rows = some_rows(int(subject.kept.sum()), _most(subject), subject.seed)
+    if rows.size == subject.kept.sum():
+        return subject.X, subject.observed
+    some = subject.used().take(rows)
+    masks = {view.name: np.broadcast_to(view.mask, (rows.size, view.n_features)) for view in some}
+    return {view.name: view.X for view in some}, masks
 
 
 def _in_order(views: Views, wanted: Views) -> Views:
@@ -186,17 +229,31 @@ def _some(pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return pairs[:, rng.choice(pairs.shape[1], MOST_POINTS, replace=False)]
 
 
-def true_range(true: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Where nine tenths of the true values lie, by the size of their prediction; None if there are too few values.
+def is_drawn_as_points(kind: str) -> bool:
+    """Whether hardly any values of a kind are equal, as far as it is known; counts often are."""
+    return not kind or kind.startswith("real")
+
+
+def true_groups(
+    true: np.ndarray, predicted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """True values by the size of their prediction: mean, and where nine tenths lie; None if there are too few values.
 
     Returns
     -------
-    sizes, low, high : arrays (m,)
-        Mean prediction of each group of values, and the quantiles of the true values of the group.
+    sizes, mean, low, high : arrays (m,)
+        Mean prediction of each group of values; mean and quantiles of the true values of the group.
     """
     groups = min(predicted.size // FEWEST_IN_GROUP, MOST_GROUPS)
     if groups < 2 or np.ptp(predicted) == 0:
         return None
     parts = np.array_split(np.argsort(predicted, kind="stable"), groups)
     low, high = np.array([np.quantile(true[part], [0.05, 0.95]) for part in parts]).T
-    return np.array([predicted[part].mean() for part in parts]), low, high
+    sizes, mean = (np.array([values[part].mean() for part in parts]) for values in (predicted, true))
+    return sizes, mean, low, high
+
+
+def true_range(true: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The same without the means."""
+    found = true_groups(true, predicted)
+    return None if found is None else (found[0], found[2], found[3])

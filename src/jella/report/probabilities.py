@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jella.describe.subject import Absent, Subject
+from jella.evidence.confidence import Confidence
 from jella.evidence.gather import ClusterEvidence
+from jella.report.sampling import PROBABILITY_SAMPLES, some_rows
 
 #: a label is uncertain if its probability is below this
 UNCERTAIN = 0.6
@@ -31,16 +33,22 @@ class Probabilities:
     Attributes
     ----------
     own : array (m,)
-        Of the label of each sample that has one.
+        Of the label of each sample that has one, or of some of them if there are many.
+    labels : int array (m,)
+        These labels.
     doubts : tuple of Doubt
         The uncertain samples, the least sure first.
     table : array (c, 3)
         As in `Confidence`; without rows if refits did not check the probabilities.
+    n_samples : int
+        Samples that have a label.
     """
 
     own: np.ndarray
+    labels: np.ndarray
     doubts: tuple[Doubt, ...]
     table: np.ndarray
+    n_samples: int
 
 
 def find_probabilities(subject: Subject, evidence: ClusterEvidence | Absent) -> Probabilities | Absent:
@@ -50,15 +58,17 @@ def find_probabilities(subject: Subject, evidence: ClusterEvidence | Absent) -> 
         return Absent(f"{subject.method} gives labels without probabilities.")
     if subject.labels is None or subject.clusters.size < 2:
         return Absent("There are fewer than two clusters, so no label is in doubt.")
-    every, rows = np.asarray(model.label_probabilities_), np.flatnonzero(subject.labels >= 0)
-    labels = subject.labels[rows]
-    own = every[rows, labels]
-    others = every[rows]
+    confidence = Confidence() if isinstance(evidence, Absent) else evidence.confidence
+    known = model.readout_.known
+    chosen = some_rows(known.places.size, PROBABILITY_SAMPLES, subject.seed)
+    chosen = chosen[np.argsort(known.places[chosen])]
+    others = confidence.probabilities(model.readout_.votes(known.labels, model.n_clusters_, chosen))
+    rows, labels = known.places[chosen], known.labels[chosen]
+    own = others[np.arange(rows.size), labels]
     others[np.arange(rows.size), labels] = -1.0
     doubts = tuple(
         Doubt(subject.names[rows[i]], int(labels[i]), float(own[i]), int(others[i].argmax()), float(others[i].max()))
         for i in np.argsort(own, kind="stable")
         if own[i] < UNCERTAIN
     )
-    table = np.empty((0, 3)) if isinstance(evidence, Absent) else evidence.confidence.table
-    return Probabilities(own, doubts, table)
+    return Probabilities(own, labels, doubts, confidence.table, known.places.size)

@@ -14,16 +14,20 @@ from sklearn.exceptions import ConvergenceWarning
 from jella.describe.affinity import symmetric_affinity
 from jella.describe.subject import Absent, Subject
 from jella.evidence.gather import ClusterEvidence
+from jella.evidence.refits import MOST_SAMPLES
 from jella.evidence.refits import SHARE as REFIT_SHARE
 from jella.graphs.spectral import spectral_labels
 from jella.metrics import adjusted_rand
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
 from jella.report.refit import refit
+from jella.report.sampling import drawn_words, some_rows
 
 N_RESTARTS = 10
 #: share of the samples in each restart
 SHARE = 0.8
+#: with more samples, parts of this many of them are labelled again
+MOST_RELABELLED = 10_000
 #: methods that find labels within the fit need one whole fit per restart
 MOST_REFITTED = 2000
 
@@ -47,6 +51,8 @@ class Stability:
         How well each cluster is found again, from 0 to 1; NaN if no run had samples of it.
     measure, axis : str
         What `by_cluster` is, in a sentence and in a few words.
+    drawn : str
+        That it comes from some samples only, in a sentence; empty if from all.
     """
 
     what: str
@@ -55,6 +61,7 @@ class Stability:
     by_cluster: np.ndarray
     measure: str
     axis: str
+    drawn: str = ""
 
 
 def find_stability(subject: Subject, evidence: ClusterEvidence | Absent) -> Stability | Absent:
@@ -71,28 +78,34 @@ def _of_refits(subject: Subject, evidence: ClusterEvidence) -> Stability | Absen
     at = np.flatnonzero(path.numbers == subject.model.n_clusters_)
     if not at.size or not np.isfinite(path.stability[at[0]]) or not confidence.n_refits:
         return Absent("There are too few samples to find the clusters again.")
-    drawn = f"of {evidence.n_samples:,} samples, drawn at random," if evidence.n_samples < subject.kept.sum() else ""
-    of = drawn or "of the samples"
+    m, n = evidence.n_samples, int(subject.kept.sum())
+    of = f"of {m:,} samples, drawn at random," if m < n else "of the samples"
+    more = (
+        " From more samples, clusters are found again more surely: call gather_evidence() before the report, which "
+        f"takes up to {MOST_SAMPLES:,}."
+    )
+    is_part = m < min(n, MOST_SAMPLES)
     return Stability(
         what=f"The whole model was fitted {confidence.n_refits} times again, each time on a random {REFIT_SHARE:.0%} "
-        f"{of} and its clusters were found anew.",
+        f"{of} and its clusters were found anew.{more if is_part else ''}",
         between=float(path.stability[at[0]]),
         compared=f"without groups, {path.expected_stability[at[0]]:.2f} is expected",
         by_cluster=confidence.by_cluster[subject.clusters],
         measure=f"How often a sample of the cluster is in the same cluster again, in {confidence.n_refits} refits",
         axis="refits that agree",
+        drawn=f" This is about {m:,} of the {n:,} samples, drawn at random." if is_part else "",
     )
 
 
 def _relabelled(subject: Subject) -> Stability | Absent:
     """Label parts of the samples again, as far as the method allows it, and compare."""
-    n = int(subject.kept.sum())
+    rows = some_rows(int(subject.kept.sum()), MOST_RELABELLED, subject.seed)
     relabel, what = _relabelling(subject)
-    if relabel is None or SHARE * n <= max(subject.clusters.size, 2):
+    if relabel is None or SHARE * rows.size <= max(subject.clusters.size, 2):
         return Absent(what if relabel is None else "There are too few samples to find the clusters again.")
     assert subject.labels is not None
     labels, rng = subject.labels[subject.kept], np.random.default_rng(subject.seed)
-    parts = [np.sort(rng.choice(n, int(SHARE * n), replace=False)) for _ in range(N_RESTARTS)]
+    parts = [np.sort(rng.choice(rows, int(SHARE * rows.size), replace=False)) for _ in range(N_RESTARTS)]
     try:
         with warnings.catch_warnings():
             # k-means on a part may have fewer distinct samples than clusters; the figures show this
@@ -102,7 +115,7 @@ def _relabelled(subject: Subject) -> Stability | Absent:
         return Absent(f"The clusters could not be found again from a part of the samples: {error}.")
     ours = np.array([adjusted_rand(labels[rows], found) for rows, found in runs])
     return Stability(
-        what=what,
+        what=f"{what}{drawn_words(rows.size, int(subject.kept.sum()))}",
         between=float(np.mean([_agreement(*pair) for pair in combinations(runs, 2)])),
         compared=f"of a run with the clusters shown: {ours.mean():.2f}, from {ours.min():.2f} to {ours.max():.2f}",
         by_cluster=np.mean([overlaps(labels[rows], found, subject.clusters) for rows, found in runs], axis=0),

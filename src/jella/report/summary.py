@@ -11,6 +11,7 @@ from jella.describe.subject import Absent, Subject
 from jella.numerics.words import counted, listed, percent
 from jella.report.association import Association
 from jella.report.findings import Findings
+from jella.report.probabilities import UNCERTAIN
 
 #: clusters with less overlap than this when found again are called unstable
 UNSTABLE = 0.6
@@ -34,6 +35,19 @@ def summarise(subject: Subject, data: Findings) -> tuple[str, ...]:
     """Sentences on the data, the method and the results."""
     parts = (_data(subject), _missing(subject, data), _fit(subject, data), _clusters(subject, data))
     return tuple(words for words in (*parts, _stability(data), _completion(data), _agreement(data)) if words)
+
+
+def key_figures(data: Findings) -> list[tuple[str, str]]:
+    """The figures at the top, as names and values."""
+    found = [("samples", f"{len(data.sample_names):,}"), ("views", str(len(data.view_names)))]
+    found.append(("of all values missing", percent(data.missing.missing)))
+    if data.clusters.size:
+        found.append(("cluster" if data.clusters.size == 1 else "clusters", f"{data.clusters.size:,}"))
+    if not isinstance(data.stability, Absent):
+        found.append(("agreement of refits", f"{data.stability.between:.2f}"))
+    if not isinstance(data.probabilities, Absent):
+        found.append(("of labels uncertain", percent(float(np.mean(data.probabilities.own < UNCERTAIN)))))
+    return found
 
 
 def warn_of(subject: Subject, data: Findings) -> tuple[Warned, ...]:
@@ -96,7 +110,7 @@ def _stability(data: Findings) -> str:
     grade = "nearly the same" if alike >= 0.9 else "similar" if alike >= UNSTABLE_PARTITION else "rather different"
     return (
         f"Found again from parts of the samples, the clusters are {grade} (adjusted Rand index of two runs: "
-        f"{alike:.2f}; 1 is the same, 0 is chance)."
+        f"{alike:.2f}; 1 is the same, 0 is chance).{found.drawn}"
     )
 
 

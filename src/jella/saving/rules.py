@@ -199,6 +199,8 @@ def _(path: ClusterPath) -> None:
     for values in (path.gap, path.expected, path.spread, path.stability, path.expected_stability):
         need_array(values, (m,), "evidence for numbers of clusters", finite=False)
     need_array(path.partitions, (None, None), "partitions", "iu")
+    valley = need_array(path.valley, (None,), "valleys between clusters", finite=False)
+    require(valley.size in (0, m) and path.dimension >= 0, "a valley per number of clusters")
 
 
 @check_record.register

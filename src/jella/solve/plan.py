@@ -34,14 +34,13 @@ class Plan:
 def make_plan(problem: Problem, is_rowwise: bool, relaxation: Relaxation) -> Plan:
     """The updates and the algorithm for a problem; an error names the parts that do not fit together.
 
-    Terms that couple samples, a stacked basis and over-relaxation need one gram for all samples, so they use
-    Algorithm 1.
+    Terms that couple samples, and a stacked basis, need one gram for all samples, so they use Algorithm 1.
     """
     relaxes = not isinstance(relaxation, Basic)
     if relaxes and not problem.loss.allows_sor:
         raise ValueError(f"over-relaxation cannot be used with the loss {problem.loss.name}; use solver='basic'")
     basis, embedding = choose_update(problem.basis, "basis"), choose_update(problem.embedding, "embedding")
-    completes = relaxes or not is_rowwise or not problem.is_separable or basis.stacked
+    completes = relaxation.completes or not is_rowwise or not problem.is_separable or basis.stacked
     if completes and not problem.loss.allows_entries:
         raise ValueError(
             f"the loss {problem.loss.name} needs views in which only whole samples are missing, and terms that solve "

@@ -45,6 +45,10 @@ class Quadratic:
             return B @ self.gram
         return (B[:, None, :] @ self.gram)[:, 0, :]
 
+    def relaxed(self, relaxation: float, fitted: Array) -> Quadratic:
+        """The quadratic of over-relaxed data, from the cross products of their fitted values."""
+        return Quadratic(self.gram, relaxation * self.cross + (1.0 - relaxation) * fitted, self.coupling)
+
     def scaled(self, weight: float) -> Quadratic:
         """The quadratic times a positive number."""
         return self if weight == 1.0 else Quadratic(weight * self.gram, weight * self.cross, self.coupling)
@@ -57,6 +61,10 @@ class RowsAlike:
     rows: Array | slice
     quadratic: Quadratic
 
+    def of(self, block: Array) -> Array:
+        """These rows of a block."""
+        return block[self.rows, :] if isinstance(self.rows, slice) else namespace(block).take(block, self.rows, axis=0)
+
 
 def embedding_with_completion(
     residuals: Sequence[Residual], old: Sequence[Array], W: Array, new: Sequence[Array], relaxation: float
@@ -66,6 +74,12 @@ def embedding_with_completion(
     for residual, U in zip(residuals, new, strict=True):
         cross = cross + relaxation * residual.matmul(U)
     return Quadratic(overlap(new, new), cross)
+
+
+def fitted_cross(data: Sequence[ViewData], old: Sequence[Array], W: Array, new: Sequence[Array]) -> Array:
+    """Σ_v of the fitted values W U_vᵀ of the samples present times the new bases, (n, r)."""
+    parts = [view.keep_present(W) @ (U.T @ V) for view, U, V in zip(data, old, new, strict=True)]
+    return sum(parts[1:], start=parts[0])
 
 
 def overlap(left: Sequence[Array], right: Sequence[Array]) -> Array:

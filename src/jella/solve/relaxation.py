@@ -1,10 +1,14 @@
-"""Rules for λ, the over-relaxation of the completed data Z_λ = W Uᵀ + λΓ ⊙ (X − W Uᵀ)."""
+"""Rules for λ, the over-relaxation of the data: Z_λ = W Uᵀ + λΓ ⊙ (X − W Uᵀ) in place of X.
+
+Algorithm 1 fits all of Z_λ, which completes what is missing by W Uᵀ. Algorithm 2 fits the samples that are present, so
+nothing holds back a sample that lacks a view: completed values of a view with large units would outweigh the others.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 
@@ -23,6 +27,8 @@ class Relaxation(ABC):
     judges_first: ClassVar[bool] = False
     #: pace of the first sweep
     first: ClassVar[Pace] = Pace()
+    #: whether data are completed (Algorithm 1) also where only whole samples are missing
+    completes: bool = False
 
     @abstractmethod
     def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
@@ -58,11 +64,14 @@ class SOR(Relaxation):
         Increase of λ after a smaller decrease.
     largest : float, default=5.0
         Largest λ.
+    completes : bool, default=False
+        Whether data are completed, as published, also where only whole samples are missing.
     """
 
     threshold: float = 0.7
     step: float = 0.2
     largest: float = 5.0
+    completes: bool = False
 
     def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
         """Back to λ = 1 after a rise; a larger λ after a small decrease."""
@@ -90,6 +99,7 @@ class LMaFitSOR(Relaxation):
     scale: float = 0.0
     judges_first: ClassVar[bool] = True
     first: ClassVar[Pace] = Pace(1.0, 1.0)
+    completes: bool = field(default=True, init=False, repr=False)
 
     def judge(self, pace: Pace, ratio: float) -> tuple[bool, Pace]:
         """With a = λ − 1: increase a by the increment, and the increment with a; back to λ = 1 after a rise."""

@@ -223,6 +223,9 @@ def _update_bases(problem: Problem, plan: Plan, at: Iterate, relaxation: float) 
     if plan.completes:  # gram WᵀW and cross ZᵀW, Z completed from the current blocks
         pairs = zip(quadratics, blocks.bases, strict=True)
         quadratics = [Quadratic(own.gram, U @ own.gram + relaxation * own.cross) for own, U in pairs]
+    elif relaxation != 1.0:  # gram WᵀMW and cross Z_λᵀMW over the samples present
+        pairs = zip(quadratics, blocks.bases, strict=True)
+        quadratics = [own.relaxed(relaxation, U @ own.gram) for own, U in pairs]
     elif (factors := problem.loss.view_factors(blocks.loss_state)) is not None:
         quadratics = [own.scaled(float(factor)) for own, factor in zip(quadratics, factors, strict=True)]
     quadratics = [own.scaled(problem.loss.weight) for own in quadratics]

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
 from jella.numerics.arrays import Array, at_least, like, namespace, row_blocks, solve_psd, to_numpy
+from jella.numerics.kmeans import one_thread
 from jella.numerics.sparse_arrays import neighbour_graph, sparse_times
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
@@ -228,7 +229,8 @@ def first_clusters(scores: np.ndarray, init: str, rank: int, rng: np.random.Gene
 
     scores = scores.astype(np.float64)
     centres = far_samples(scores, rank) if init == "svd" else "random"
-    return KMeans(rank, init=centres, n_init=1, random_state=int(rng.integers(2**31))).fit(scores)
+    with one_thread():
+        return KMeans(rank, init=centres, n_init=1, random_state=int(rng.integers(2**31))).fit(scores)
 
 
 def far_samples(scores: np.ndarray, k: int) -> np.ndarray:

@@ -25,6 +25,7 @@ from jella.estimators.landmarks import LANDMARKS, Chosen, check_landmarks, choos
 from jella.estimators.needs import Needs
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
+from jella.evidence.refits import drawn_samples
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
 from jella.impute.estimates import Estimates, check_level
@@ -382,22 +383,25 @@ class SparseBDR(BaseClusterer):
             bounds = [self.kinds_.bounds(v) for v in range(len(self.schema_.names))]
             return complete_views(views, X, self._answers(), self.schema_, bounds)
 
-    def estimates(self, views: Views, interval: float | None = None) -> Estimates:
-        """The imputed values of samples that were read; for a model with an imputer."""
-        imputer, readout = self.learn_completion(), self._answers()
+    def estimates(self, views: Views, interval: float | None = None, imputer: Imputer | None = None) -> Estimates:
+        """The imputed values of samples that were read, by an imputer of this model, by default its own."""
+        imputer, readout = self.learn_completion() if imputer is None else imputer, self._answers()
         assert imputer is not None
         own = readout if imputer.readout is None else replace(imputer.readout, on_empty=self.on_empty)
         assert isinstance(own, NeighbourReadout)
         with overflow_refused("completed values"):
             return Estimates.make(views, own, imputer, self.kinds_, interval)
 
-    def learn_completion(self, progress: Any = None) -> Imputer | None:
+    def learn_completion(self, progress: Any = None, *, most_samples: int | None = None) -> Imputer | None:
         """Learn from hidden values how to weigh and correct predictions, if that was not done before.
 
         Parameters
         ----------
         progress : callable, optional
             Called before each trial with its number, from 1, and the number of trials.
+        most_samples : int, optional
+            With more samples than this, learn from a random part of this size; the model does not keep what is learned
+            from a part.
 
         Returns
         -------
@@ -411,16 +415,23 @@ class SparseBDR(BaseClusterer):
             return None
         if "imputer_" not in vars(self):
             stopped = self.result_.stop_reason == "interrupted"
+            is_part = most_samples is not None and readout.samples.n_samples > most_samples
+            samples = readout.samples
+            if is_part and most_samples is not None:
+                samples = samples.take(drawn_samples(samples, most_samples))
             with overflow_refused("completed values"):
-                self.imputer_ = None if stopped else self._learned(readout.scaling.undo(readout.samples), progress)
+                found = None if stopped else self._learned(readout.scaling.undo(samples), progress, is_part)
+            if is_part:
+                return found
+            self.imputer_ = found
         return self.imputer_
 
-    def _learned(self, samples: Views, progress: Any) -> Imputer | None:
-        """The imputer of the samples of the fit; it does not depend on the number of clusters."""
+    def _learned(self, samples: Views, progress: Any, is_part: bool = False) -> Imputer | None:
+        """The imputer of samples of the fit; it does not depend on the number of clusters."""
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
         readout = self.readout_
         blocks = min(self.n_components or DEFAULT_RANK, samples.n_samples)
-        same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray)
+        same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray) and not is_part
         own = None if same else self._refit(samples, n_clusters=blocks)
         refit = partial(self._refit, like=(readout if own is None else own).scaling, n_clusters=blocks)
         imputer = Imputer.learn(samples, refit, self.kinds_, seed, progress)
@@ -483,10 +494,16 @@ class SparseBDR(BaseClusterer):
         lazy = set() if "evidence_" in vars(self) else {"label_probabilities_"}
         return [name for name in object.__dir__(self) if name not in lazy and hasattr(self, name)]
 
-    def gather_evidence(self) -> ClusterEvidence | None:
+    def gather_evidence(self, *, most_samples: int | None = None) -> ClusterEvidence | None:
         """What speaks for the clusters: refits on parts of the samples, against data without clusters.
 
         It is computed when it is first asked for, and by a fit that chooses the number of clusters.
+
+        Parameters
+        ----------
+        most_samples : int, optional
+            Take it from at most this many samples, by default 4000. The model keeps evidence only if no number is
+            given.
 
         Returns
         -------
@@ -498,20 +515,25 @@ class SparseBDR(BaseClusterer):
         check_is_fitted(self, "labels_")
         if "evidence_" not in vars(self):
             readout = self.readout_
-            found = self._gathered(readout, self.n_clusters_, len(self.labels_))
-            known = None if found is None else readout.known
-            self.evidence_ = None
+            found = self._gathered(readout, self.n_clusters_, len(self.labels_), most_samples)
+            known, evidence = None if found is None else readout.known, None
             if found is not None and known is not None and known.labels is not None:
-                self.evidence_ = conclude(found, known.labels, self.n_init, self._seed_of_score())
+                evidence = conclude(found, known.labels, self.n_init, self._seed_of_score())
+            if most_samples is not None:
+                return evidence
+            self.evidence_ = evidence
         return self.evidence_
 
-    def _gathered(self, readout: Any, n_clusters: int | None, n_given: int) -> Gathered | None:
+    def _gathered(
+        self, readout: Any, n_clusters: int | None, n_given: int, most_samples: int | None = None
+    ) -> Gathered | None:
         if not isinstance(readout, NeighbourReadout):
             return None
         if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
             return None
         refit = partial(self._refit_part, like=readout.scaling)
-        return look_for_evidence(readout, refit, n_clusters, self._seed_of_score(), self.n_jobs, n_given)
+        seed = self._seed_of_score()
+        return look_for_evidence(readout, refit, n_clusters, seed, self.n_jobs, n_given, most_samples)
 
     def _refit_part(self, views: Views, like: Scaling) -> Readout:
         """A refit to a part of the samples, which may be fewer than components or clusters."""

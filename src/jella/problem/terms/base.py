@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from jella.numerics.arrays import Array
+from jella.numerics.arrays import Array, namespace
 
 
 class Part:
@@ -143,8 +143,27 @@ class Coupling(Term):
         """The operator K."""
 
 
+@dataclass(frozen=True)
+class Piece:
+    """Around each entry of a block, the interval in which a sum over entries is linear, and its slope.
+
+    Attributes
+    ----------
+    slope, low, high : arrays like the block, or numbers
+        An entry at a kink lies at an end of its interval.
+    """
+
+    slope: Any = 0.0
+    low: Any = -math.inf
+    high: Any = math.inf
+
+
 class Proximable(Term):
     """A term whose proximal operator is known."""
+
+    def piece(self, B: Array) -> Piece | None:
+        """The linear piece around each entry, for a sum over entries that is piecewise linear; else None."""
+        return None
 
     @abstractmethod
     def prox(self, B: Array, step: Any) -> Array:
@@ -183,6 +202,18 @@ def joint_prox(terms: Sequence[Term]) -> Callable[[Array, Any], Array]:
         return B
 
     return prox
+
+
+def joint_piece(terms: Sequence[Term], B: Array) -> Piece | None:
+    """The linear piece of the sum of the terms around each entry of B, or None where one of them has none."""
+    pieces = [term.piece(B) if isinstance(term, Proximable) else None for term in terms if not is_folded(term)]
+    xp, whole = namespace(B), Piece(*(0.0 * B + end for end in (0.0, -math.inf, math.inf)))
+    for piece in pieces:
+        if piece is None:
+            return None
+        low, high = (0.0 * B + end for end in (piece.low, piece.high))
+        whole = Piece(whole.slope + piece.slope, xp.maximum(whole.low, low), xp.minimum(whole.high, high))
+    return whole
 
 
 def is_folded(term: Term) -> bool:

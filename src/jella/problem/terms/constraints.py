@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import Array, like, namespace
-from jella.problem.terms.base import Proximable, Term
+from jella.numerics.arrays import Array, clipped, like, namespace
+from jella.problem.terms.base import Piece, Proximable, Term
 
 
 class NonNegative(Proximable):
@@ -30,11 +30,15 @@ class NonNegative(Proximable):
 
     def project(self, B: Array) -> Array:
         """Negative entries set to zero."""
-        return namespace(B).where(B > 0, B, 0.0)
+        return np.fmax(B, 0.0) if isinstance(B, np.ndarray) else namespace(B).where(B > 0, B, 0.0)
 
     def prox(self, B: Array, step: Any) -> Array:
         """The projection, whatever the step."""
         return self.project(B)
+
+    def piece(self, B: Array) -> Piece:
+        """Zero on the half-line."""
+        return Piece(low=0.0)
 
 
 class Box(Proximable):
@@ -67,11 +71,15 @@ class Box(Proximable):
 
     def project(self, B: Array) -> Array:
         """Entries clipped to the box."""
-        return namespace(B).clip(B, self.low, self.high)
+        return clipped(B, self.low, self.high)
 
     def prox(self, B: Array, step: Any) -> Array:
         """The projection, whatever the step."""
         return self.project(B)
+
+    def piece(self, B: Array) -> Piece:
+        """Zero in the box."""
+        return Piece(low=self.low, high=self.high)
 
 
 class Orthonormal(Term):

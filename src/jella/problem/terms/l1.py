@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from jella.numerics.arrays import Array, namespace
-from jella.problem.terms.base import Proximable, positive
+from jella.numerics.arrays import Array, clipped, namespace
+from jella.problem.terms.base import Piece, Proximable, positive
 
 
 class L1(Proximable):
@@ -36,7 +37,10 @@ class L1(Proximable):
 
     def prox(self, B: Array, step: Any) -> Array:
         """Soft thresholding: sign(b)·max(|b| − step·weight, 0)."""
+        shift = step * self.weight
+        return B - clipped(B, -shift, shift)
+
+    def piece(self, B: Array) -> Piece:
+        """The half-line on the side of the entry; a kink at zero."""
         xp = namespace(B)
-        shrunk = xp.abs(B) - step * self.weight
-        shrunk = xp.where(shrunk > 0, shrunk, 0.0)
-        return xp.where(B > 0, shrunk, -shrunk)
+        return Piece(self.weight * xp.sign(B), xp.where(B < 0, -math.inf, 0.0 * B), xp.where(B > 0, math.inf, 0.0 * B))

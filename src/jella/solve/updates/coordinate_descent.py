@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from jella.numerics.arrays import Array, namespace, to_numpy
-from jella.problem.terms.base import Coupling, Term, is_folded, joint_prox
+from jella.numerics.arrays import Array, cache_blocks, namespace, to_numpy
+from jella.problem.terms.base import Coupling, Term, is_folded, joint_piece, joint_prox
 from jella.solve.quadratic import Quadratic
 from jella.solve.updates.base import Update
+from jella.solve.updates.free_entries import move_free_entries
 
 Prox = Callable[[Array, Any], Array]
 
@@ -22,6 +23,8 @@ MAX_SWEEPS = 500
 #: number of cycles
 PROGRESS = 1e-2
 FEW_SWEEPS = 30
+#: an exact solve moves the entries that no kink holds once in this many cycles
+OFTEN = 10
 #: rows that have ended stay in the cycles, without effect, until less than this share still move: removal is a copy
 MOST = 0.9
 
@@ -32,7 +35,8 @@ class CoordinateDescent(Update):
 
     For coordinate j of each row, b_j ← prox of the terms at (c_j − Σ_{l≠j} A_jl b_l)/A_jj with step 1/(2A_jj): for
     b ≥ 0 with weight α on ℓ1 that is max(0, b_j + (c_j − (bA)_j − α/2)/A_jj). SciPy's `nnls` solves one row under b ≥ 0
-    alone; this solves all rows at once, under any entrywise terms, in any array library.
+    alone; this solves all rows at once, under any entrywise terms, in any array library. Where `progress` is zero, the
+    entries between the kinks of the terms are solved together every few cycles.
 
     Parameters
     ----------
@@ -56,15 +60,25 @@ class CoordinateDescent(Update):
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
         """The minimiser to TOLERANCE, or the last of MAX_SWEEPS cycles.
 
-        Each row stops by itself, so that its result does not depend on the rows that are solved with it.
+        Each row stops by itself, so that its result does not depend on the rows that are solved with it: rows are
+        solved in blocks that stay in the cache.
         """
-        prox = joint_prox(terms)
-        xp = namespace(start)
-        rows: _Rows = (_OneGram if quadratic.gram.ndim == 2 else _ManyGrams)(quadratic.gram, quadratic.cross, start)
-        tolerance = max(TOLERANCE, 10 * float(xp.finfo(start.dtype).eps))
-        numbers, done, first = xp.arange(start.shape[0], device=start.device), [], None
+        found = []
+        for rows in list(cache_blocks(start)) or [slice(0, 0)]:
+            gram, cross, own = quadratic.gram, quadratic.cross[rows, :], start[rows, :]
+            together = _OneGram(gram, cross, own) if gram.ndim == 2 else _ManyGrams(gram[rows, :, :], cross, own)
+            found.append(self._solved(together, terms))
+        return found[0] if len(found) == 1 else namespace(start).concat(found, axis=0)
+
+    def _solved(self, rows: _Rows, terms: Sequence[Term]) -> Array:
+        """The block after the last cycle of each row."""
+        xp, prox, m = rows.xp, joint_prox(terms), rows.B.shape[rows.axis]
+        tolerance = max(TOLERANCE, 10 * float(xp.finfo(rows.B.dtype).eps))
+        numbers, done, first = xp.arange(m, device=rows.B.device), [], None
         going = numbers >= 0  # at first all of them
-        for _ in range(self.max_sweeps):
+        for cycle in range(self.max_sweeps):
+            if self.progress == 0.0 and cycle % OFTEN == OFTEN - 1:
+                rows.move_free_entries(terms)
             moved, largest = rows.cycle(prox)
             first = moved if first is None else first
             still = going & (moved > xp.maximum(tolerance * largest, self.progress * first))
@@ -85,23 +99,29 @@ class CoordinateDescent(Update):
 class _Rows(ABC):
     """Rows that still move; the parts of the Gram matrices that a cycle needs are read once, not per coordinate."""
 
-    B: Array
+    gram: Array
     axis: int  # of the rows in B and cross
 
-    def __init__(self, cross: Array, start: Array) -> None:
+    def __init__(self, gram: Array, cross: Array, start: Array) -> None:
         self.xp = namespace(start)
         self.cross, self.B = (self.xp.asarray(X.T if self.axis else X, copy=True) for X in (cross, start))
-
-    def cycle(self, prox: Prox) -> tuple[Array, Array]:
-        """Minimise over each coordinate in turn; returns per row the largest move and the largest entry."""
-        xp, old = self.xp, self.xp.asarray(self.B, copy=True)
-        self.step(prox)
-        moved, across = xp.abs(self.B - old), 1 - self.axis
-        return xp.max(moved, axis=across), xp.max(xp.abs(self.B), axis=across)
+        self.take_gram(gram)
 
     @abstractmethod
-    def step(self, prox: Prox) -> None:
-        """Minimise over each coordinate of all rows in turn, the others fixed."""
+    def take_gram(self, gram: Array) -> None:
+        """Keep the Gram matrices and their diagonals."""
+
+    @abstractmethod
+    def cycle(self, prox: Prox) -> tuple[Array, Array]:
+        """Minimise over each coordinate in turn; returns per row the largest move and the largest entry."""
+
+    def move_free_entries(self, terms: Sequence[Term]) -> None:
+        """Move the entries that no kink of the terms holds to their minimum, or towards it."""
+        B, cross = (X.T if self.axis else X for X in (self.B, self.cross))
+        piece = joint_piece(terms, B)
+        if piece is not None:
+            B = move_free_entries(Quadratic(self.gram, cross), piece, B)
+            self.B = self.xp.asarray(B.T if self.axis else B, copy=True)
 
     def keep(self, left: Array) -> None:
         """Continue with these rows only."""
@@ -118,15 +138,20 @@ class _OneGram(_Rows):
 
     axis = 1
 
-    def __init__(self, gram: Array, cross: Array, start: Array) -> None:
-        super().__init__(cross, start)
+    def take_gram(self, gram: Array) -> None:
         self.gram, self.curvature = gram, to_numpy(self.xp.linalg.diagonal(gram)).tolist()
 
-    def step(self, prox: Prox) -> None:
-        gram, cross, B = self.gram, self.cross, self.B
+    def cycle(self, prox: Prox) -> tuple[Array, Array]:
+        xp, gram, cross, B = self.xp, self.gram, self.cross, self.B
+        moved = largest = xp.zeros_like(B[0, :])
         for j, curvature in enumerate(self.curvature):
+            old = new = B[j, :]
             if curvature > 0.0:
-                B[j, :] = prox(B[j, :] + (cross[j, :] - gram[j, :] @ B) / curvature, 0.5 / curvature)
+                new = prox(old + (cross[j, :] - gram[j, :] @ B) / curvature, 0.5 / curvature)
+                moved = xp.maximum(moved, xp.abs(new - old))
+                B[j, :] = new
+            largest = xp.maximum(largest, xp.abs(new))
+        return moved, largest
 
 
 class _ManyGrams(_Rows):
@@ -134,23 +159,23 @@ class _ManyGrams(_Rows):
 
     axis = 0
 
-    def __init__(self, gram: Array, cross: Array, start: Array) -> None:
-        super().__init__(cross, start)
-        self._take(gram)
-
-    def _take(self, gram: Array) -> None:
+    def take_gram(self, gram: Array) -> None:
         xp, curvature = self.xp, self.xp.linalg.diagonal(gram)
         self.gram, self.alive = gram, curvature > 0
         self.all_alive = bool(xp.all(self.alive))
         self.curvature = xp.where(self.alive, curvature, 1.0)
 
-    def step(self, prox: Prox) -> None:
+    def cycle(self, prox: Prox) -> tuple[Array, Array]:
         xp, gram, cross, B = self.xp, self.gram, self.cross, self.B
+        moved = largest = xp.zeros_like(B[:, 0])
         for j in range(B.shape[1]):
-            curvature = self.curvature[:, j]
-            found = prox(B[:, j] + (cross[:, j] - xp.vecdot(gram[:, j, :], B)) / curvature, 0.5 / curvature)
-            B[:, j] = found if self.all_alive else xp.where(self.alive[:, j], found, B[:, j])
+            old, curvature = B[:, j], self.curvature[:, j]
+            new = prox(old + (cross[:, j] - xp.vecdot(gram[:, j, :], B)) / curvature, 0.5 / curvature)
+            new = new if self.all_alive else xp.where(self.alive[:, j], new, old)
+            moved, largest = xp.maximum(moved, xp.abs(new - old)), xp.maximum(largest, xp.abs(new))
+            B[:, j] = new
+        return moved, largest
 
     def keep(self, left: Array) -> None:
         super().keep(left)
-        self._take(self.xp.take(self.gram, left, axis=0))
+        self.take_gram(self.xp.take(self.gram, left, axis=0))

@@ -1,0 +1,69 @@
+"""Whether samples are rare between neighbouring groups, and how many dimensions a cloud has."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from jella.numerics.kmeans import unit_rows
+
+#: groups that each group is compared with, and how often samples are divided into halves for it
+NEIGHBOURS, DIVISIONS = 2, 2
+#: groups with fewer samples are left out: each half needs two
+FEWEST = 4
+#: share of the variance that the dimensions of a cloud hold
+SHARE = 0.9
+
+
+def valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float:
+    """How many times as many samples lie beside as between neighbouring groups of the rows of an embedding (n, r).
+
+    A cloud with one mode can be cut into groups, but its samples are not rare at the cuts. So the samples of each
+    group and of one of the two nearest groups are projected onto the line through both centres. On the way from the
+    median of one group to that of the other, the middle third is compared with the outer third that has fewer samples.
+    Centres come from one half of the samples and projections from the other, so that noise makes no valley.
+
+    Clouds with one mode have about 1 to 1.7 times as many: samples near a cut may belong to a third group.
+    """
+    X = unit_rows(W)
+    groups = np.flatnonzero(np.bincount(labels) >= FEWEST)
+    if groups.size < 2:
+        return 1.0
+    pairs = _neighbours(np.stack([X[labels == c].mean(axis=0) for c in groups]))
+    thirds = np.array([_thirds(X[labels == groups[a]], X[labels == groups[b]], rng) for a, b in pairs])
+    beside, between = thirds[:, [0, 2]].min(axis=1).sum(), thirds[:, 1].sum()
+    return float((beside + 1.0) / (between + 1.0))
+
+
+def _neighbours(centres: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs of each centre and the nearest others that no third centre lies between, in the ball around both."""
+    square = cdist(centres, centres, "sqeuclidean")
+    apart = square.copy()
+    for a, row in enumerate(square):
+        between = (row[:, None] + square).min(axis=0, where=~np.eye(len(row), dtype=bool), initial=np.inf)
+        apart[a, between < row] = np.inf
+    np.fill_diagonal(apart, np.inf)
+    near = apart.argsort(axis=1, kind="stable")[:, :NEIGHBOURS]
+    return sorted({(min(a, b), max(a, b)) for a, row in enumerate(near.tolist()) for b in row if apart[a, b] < np.inf})
+
+
+def _thirds(one: np.ndarray, other: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Samples (3,) in the thirds of the way from one group to another, the mean of several divisions into halves."""
+    total = np.zeros(3)
+    for _ in range(DIVISIONS):
+        first, second = (rng.permutation(len(rows)) % 2 == 0 for rows in (one, other))
+        for own, its in ((first, second), (~first, ~second)):
+            line = other[its].mean(axis=0) - one[own].mean(axis=0)
+            start, end = one[~own] @ line, other[~its] @ line
+            low, high = np.median(start), np.median(end)
+            if high > low:
+                total += np.histogram(np.concatenate([start, end]), np.linspace(low, high, 4))[0]
+            else:  # nothing lies between groups that are not apart
+                total[1] += len(start) + len(end)
+    return np.asarray(total / DIVISIONS)
+
+
+def dimension_of(W: np.ndarray) -> int:
+    """The number of principal axes that hold nine tenths of the variance of the rows of an embedding (n, r)."""
+    power = np.linalg.svd(W - W.mean(axis=0), compute_uv=False) ** 2
+    return int(np.searchsorted(np.cumsum(power), SHARE * power.sum())) + 1

@@ -1,0 +1,120 @@
+// the maps of the samples: which map, which colour, and labels on the clusters
+
+const chooser = byId("colour-by");
+const mapChooser = byId("map");
+const symbols = ["circle", "diamond", "square", "triangle-up", "cross", "star", "x", "triangle-down", "pentagon", "hexagram"];
+const selection = new Set();
+let isLasso = false;
+
+const shownMap = () => points.maps[mapChooser ? Number(mapChooser.value) : 0];
+const shownColouring = () => points.colourings[chooser ? Number(chooser.value) : 0];
+const clusterValues = points && clusters.ids.length ? points.colourings[0].values : null;
+const isByCluster = (colouring) => Boolean(clusterValues) && colouring === points.colourings[0];
+
+function word(colouring, i) {
+  const value = colouring.values[i];
+  if (isByCluster(colouring)) return nameOf(value);
+  if (colouring.levels) return colouring.levels[value];
+  return value === null ? "not known" : String(value);
+}
+
+function hoverText(i) {
+  const lines = points.colourings.map((c) => `${escaped(short(c.name, 40))}: ${escaped(short(word(c, i), 60))}`);
+  return [`<b>${escaped(short(points.names[i], 60))}</b>`, ...lines].join("<br>");
+}
+
+function pointTrace(map, at, name, marker) {
+  const rows = at.map((j) => map.rows[j]);
+  const picked = at.map((_, j) => j).filter((j) => selection.has(rows[j]));
+  const size = map.rows.length > 1000 ? 5 : map.rows.length > 300 ? 7 : 9;
+  return {
+    type: "scatter",
+    mode: "markers",
+    name: escaped(name),
+    x: at.map((j) => map.x[j]),
+    y: at.map((j) => map.y[j]),
+    customdata: rows,
+    text: rows.map(hoverText),
+    hovertemplate: "%{text}<extra></extra>",
+    selectedpoints: selection.size ? picked : null,
+    unselected: { marker: { opacity: 0.15 } },
+    marker: { size, ...marker, opacity: rows.map((i) => (clusterValues && isFaded(clusterValues[i]) ? 0.12 : 0.85)) },
+  };
+}
+
+function tracesBy(map, colouring) {
+  const { card } = colours();
+  const every = map.rows.map((_, j) => j);
+  if (!colouring) return [pointTrace(map, every, "samples", {})];
+  if (!colouring.levels) {
+    const known = every.filter((j) => colouring.values[map.rows[j]] !== null);
+    const bar = { title: { text: escaped(colouring.name), side: "right" }, thickness: 12, outlinewidth: 0 };
+    const scale = root.dataset.theme === "dark" ? "Viridis" : "Cividis";
+    const color = known.map((j) => colouring.values[map.rows[j]]);
+    const shown = [pointTrace(map, known, colouring.name, { color, colorscale: scale, colorbar: bar, showscale: true })];
+    const unknown = every.filter((j) => colouring.values[map.rows[j]] === null);
+    if (unknown.length) shown.push(pointTrace(map, unknown, "not known", { color: "#888888", symbol: "circle-open" }));
+    return shown;
+  }
+  const edge = root.dataset.theme === "dark" ? card : "rgba(0,0,0,0.4)";
+  const own = isByCluster(colouring);
+  return colouring.levels.flatMap((level, code) => {
+    const at = every.filter((j) => colouring.values[map.rows[j]] === code);
+    const rest = level === "not known" || level === "other";
+    const color = own && code < clusters.ids.length ? colourOf(code) : eight[root.dataset.theme][code % 8];
+    const symbol = own ? "circle" : symbols[Math.floor(code / 8) % symbols.length];
+    const marker = rest && !own ? { color: "#888888", symbol: "circle-open" } : { color, symbol, line: { width: 0.5, color: edge } };
+    return at.length ? [pointTrace(map, at, own ? nameOf(code) : level, marker)] : [];
+  });
+}
+
+// the name of each cluster at its sample that is closest to the middle of the others
+function clusterLabels(map) {
+  const { card, ink } = colours();
+  const median = (values) => values.slice().sort((a, b) => a - b)[Math.floor(values.length / 2)];
+  return clusters.ids.flatMap((_, i) => {
+    const at = map.rows.map((_, j) => j).filter((j) => clusterValues[map.rows[j]] === i);
+    if (!at.length || (chosen !== null && i !== chosen)) return [];
+    const x = median(at.map((j) => map.x[j]));
+    const y = median(at.map((j) => map.y[j]));
+    const far = (j) => (map.x[j] - x) ** 2 + (map.y[j] - y) ** 2;
+    const best = at.reduce((one, other) => (far(other) < far(one) ? other : one));
+    const text = `<b>${escaped(tickOf(i))}</b>`;
+    const border = { bordercolor: colourOf(i), borderwidth: 1.5, borderpad: 2, bgcolor: card, opacity: 0.9 };
+    const size = clusters.ids.length > 20 ? 10 : 12;
+    return [{ x: map.x[best], y: map.y[best], text, showarrow: false, font: { size, color: ink }, ...border }];
+  });
+}
+
+function drawMap() {
+  const place = byId("plot-embedding");
+  if (!points || !place) return null;
+  const map = shownMap();
+  const colouring = shownColouring();
+  const own = isByCluster(colouring);
+  const traces = tracesBy(map, colouring);
+  const named = Boolean(colouring && colouring.levels) && !own;
+  // room for the legend, which goes below the plot and takes as many lines as the names need
+  const letters = traces.reduce((sum, one) => sum + String(one.name).length + 7, 0);
+  const lines = named ? Math.ceil((letters * 8) / Math.max(place.clientWidth, 280)) : 0;
+  const bare = map.name === "PCA" ? {} : { showticklabels: false, showgrid: false };
+  const legend = { orientation: "h", yanchor: "top", y: -0.14, x: 0, itemsizing: "constant" };
+  const layout = {
+    height: Math.min(560, Math.max(360, place.clientWidth * 0.75)) + 24 * lines,
+    margin: { l: 10, r: 10, t: 10, b: 10 },
+    hovermode: "closest",
+    dragmode: isLasso ? "lasso" : false,
+    showlegend: named,
+    legend: { ...legend, title: { text: named ? escaped(colouring.name) : "" } },
+    xaxis: { title: { text: map.axes[0] }, automargin: true, zeroline: false, ...bare },
+    yaxis: { title: { text: map.axes[1] }, automargin: true, zeroline: false, ...bare },
+    annotations: own ? clusterLabels(map) : [],
+    selections: [],
+  };
+  const tools = [["zoomIn2d", "zoomOut2d", "pan2d", "resetScale2d", "toImage"]];
+  return Plotly.react(place, traces, themed(layout), { ...config, displayModeBar: true, modeBarButtons: tools });
+}
+
+if (chooser) chooser.addEventListener("change", () => { listGroups(); drawMap(); });
+if (mapChooser) mapChooser.addEventListener("change", () => { say(`Map: ${shownMap().name}`); drawMap(); });
+watchers.push(drawMap);

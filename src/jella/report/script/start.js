@@ -1,0 +1,59 @@
+// drawing everything, the theme, paper, and the section that is being read
+
+const button = byId("theme");
+
+function drawAll() {
+  return Promise.all([...Object.keys(figures).map(drawFigure), drawMap()]);
+}
+
+function setTheme(theme) {
+  root.dataset.theme = theme;
+  button.textContent = theme === "dark" ? "Light" : "Dark";
+  button.setAttribute("aria-label", theme === "dark" ? "Use the light theme" : "Use the dark theme");
+  return drawAll();
+}
+
+button.addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => setTheme(event.matches ? "dark" : "light"));
+
+const plots = () => [...document.querySelectorAll(".js-plotly-plot")];
+let before = null;
+addEventListener("beforeprint", () => {
+  before = { theme: root.dataset.theme, closed: [...document.querySelectorAll("details:not([open]):not(.screen)")] };
+  before.closed.forEach((details) => { details.open = true; });
+  if (before.theme === "dark") setTheme("light");
+  plots().forEach((place) => Plotly.relayout(place, { width: place.closest(".many, .pair, .trio") ? 320 : 660 }));
+});
+addEventListener("afterprint", () => {
+  before.closed.forEach((details) => { details.open = false; });
+  setTheme(before.theme);
+  plots().forEach((place) => Plotly.relayout(place, { width: null, autosize: true }));
+});
+
+// the link of the section at the top of the window
+const links = [...document.querySelectorAll("nav a")];
+const seen = new IntersectionObserver(
+  (entries) => {
+    const first = entries.find((entry) => entry.isIntersecting);
+    if (!first) return;
+    links.forEach((link) => {
+      const isHere = link.hash === `#${first.target.id}`;
+      if (isHere) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+      const list = link.closest("ul");
+      if (isHere) list.scrollTo({ left: link.offsetLeft - list.offsetLeft - 20 });
+    });
+  },
+  { rootMargin: "-15% 0px -75% 0px" },
+);
+
+showNames();
+startNames();
+setTheme(root.dataset.theme).then(() => {
+  startTables();
+  startKeyboard();
+  startSelection();
+  Object.keys(figures).forEach(listenTo);
+  document.querySelectorAll("main > section").forEach((section) => seen.observe(section));
+  root.dataset.ready = "true";
+});
