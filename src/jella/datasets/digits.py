@@ -52,7 +52,9 @@ def load_digits_views() -> Bunch:
         target : int array of shape (1797,)
             The digit.
         target_names : int array of shape (10,)
+            The digits from 0 to 9.
         view_names : list of 3 str
+            The keys of data.
         feature_names : dict of str to list of str
             Names of the columns of each view.
         DESCR : str

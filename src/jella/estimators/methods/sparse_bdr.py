@@ -140,7 +140,7 @@ class SparseBDR(BaseClusterer):
     affinity_, graph_ : sparse arrays (n, n)
         B, and the neighbours that its support comes from, over the samples that were kept.
     bases_, objective_, history_, n_iter_, converged_, result_, scaling_, dropped_
-        As in `jella.MVLIV`; also n_features_in_, feature_names_in_, view_names_in_ and sample_names_in_.
+        As in `jella.MVLIV`; also `n_features_in_`, `feature_names_in_`, `view_names_in_` and `sample_names_in_`.
 
     Notes
     -----

@@ -9,9 +9,9 @@ from jella.problem.terms.base import Proximable, positive
 
 
 class L1(Proximable):
-    """weight · Σ_ij |b_ij|: most entries of the block become zero.
+    """`weight · Σ_ij |b_ij|`: most entries of the block become zero.
 
-    Its prox is soft thresholding, prox(b) = sign(b)·max(|b| − step·weight, 0), entry by entry.
+    Its prox is soft thresholding, `prox(b) = sign(b)·max(|b| − step·weight, 0)`, entry by entry.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class L1(Proximable):
         return self.weight * float(xp.sum(xp.abs(B)))
 
     def prox(self, B: Array, step: Any) -> Array:
-        """Soft thresholding: sign(b)·max(|b| − step·weight, 0)."""
+        """Soft thresholding: `sign(b)·max(|b| − step·weight, 0)`."""
         xp = namespace(B)
         shrunk = xp.abs(B) - step * self.weight
         shrunk = xp.where(shrunk > 0, shrunk, 0.0)
