@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 import jella
+import jella_experiments
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -42,7 +43,7 @@ def test_links_between_pages_lead_somewhere(page):
 
 
 def _public():
-    for module in (jella, jella.datasets, jella.experiments, jella.io, jella.metrics, jella.report, jella.terms):
+    for module in (jella, jella.datasets, jella_experiments, jella.io, jella.metrics, jella.report, jella.terms):
         for name in getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]:
             thing = getattr(module, name)
             if inspect.isclass(thing) or (inspect.isfunction(thing) and thing.__module__.startswith("jella")):

@@ -32,7 +32,6 @@ ORDER = (
     "model_selection",
     "oneshot",
     "report",
-    "experiments",
     "cli",
 )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jella._version import __version__
 
 if TYPE_CHECKING:
-    from jella import datasets, experiments, io, metrics, model_selection, report, terms
+    from jella import datasets, io, metrics, model_selection, report, terms
     from jella.estimators.completion import RPCA, RRMC
     from jella.estimators.consensus import MIC, RAMC
     from jella.estimators.loading import load
@@ -58,7 +58,6 @@ _HOME = {
     "load": "jella.estimators.loading",
     "write_mudata": "jella.io.mudata",
     "datasets": "jella",
-    "experiments": "jella",
     "io": "jella",
     "metrics": "jella",
     "model_selection": "jella",
@@ -91,7 +90,6 @@ __all__ = [
     "cluster",
     "complete",
     "datasets",
-    "experiments",
     "get_limits",
     "io",
     "load",

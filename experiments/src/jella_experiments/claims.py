@@ -8,15 +8,15 @@ from itertools import product
 from statistics import fmean
 from typing import NamedTuple
 
-from jella.experiments.cell import Cell
-from jella.experiments.paper import (
+from jella_experiments.cell import Cell
+from jella_experiments.paper import (
     BESIDE,
     COMPLETION_METHODS,
     INCOMPLETE_VIEW_METHODS,
     MISSING_VIEW_METHODS,
     STUDY_RATE,
 )
-from jella.experiments.summary import (
+from jella_experiments.summary import (
     BY_LABELS,
     LABEL_FREE,
     LOWER_IS_BETTER,
@@ -33,7 +33,7 @@ from jella.experiments.summary import (
     sweeps_to_same,
     titles,
 )
-from jella.experiments.tables import ABSENT, markdown_grid
+from jella_experiments.tables import ABSENT, markdown_grid
 
 CONFIRMED, REJECTED, MIXED, NOT_RUN = "confirmed", "not confirmed", "mixed", "not run"
 OURS = "IML-BDR"

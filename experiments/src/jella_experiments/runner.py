@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from jella.estimators.on_device import Device
-from jella.experiments.cell import Cell
-from jella.experiments.contenders import CONTENDERS
-from jella.experiments.measuring import describe_environment, forget_peak_memory, peak_memory
-from jella.experiments.protocol import compute_cell
-from jella.experiments.results_file import ResultsFile
+from jella.numerics.environment import describe_environment
 from jella.numerics.progress import ProgressLine
+from jella_experiments.cell import Cell
+from jella_experiments.contenders import CONTENDERS
+from jella_experiments.measuring import forget_peak_memory, peak_memory
+from jella_experiments.protocol import compute_cell
+from jella_experiments.results_file import ResultsFile
 
 Load = Callable[[str], tuple[Mapping[str, Any], Any]]
 
@@ -57,7 +58,7 @@ def run(
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from jella.experiments import Cell, run
+    >>> from jella_experiments import Cell, run
     >>> cell = Cell("digits-150", "missing-view", 0.3, 0, "MVL-IV")
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "results.jsonl"
     >>> result = run([cell], file, progress=False)[cell.key]

@@ -9,14 +9,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from jella.experiments import figures, tables
-from jella.experiments.cell import Cell
-from jella.experiments.claims import claims_page
-from jella.experiments.paper import ARTEFACTS, STUDY_RATE, ExperimentPlan
-from jella.experiments.published import published_page
-from jella.experiments.results_file import ResultsFile
-from jella.experiments.summary import BY_LABELS, RULES, Found, Place, coverage, index, strategies, summaries
 from jella.io.stored import replacing
+from jella_experiments import figures, tables
+from jella_experiments.cell import Cell
+from jella_experiments.claims import claims_page
+from jella_experiments.paper import ARTEFACTS, STUDY_RATE, ExperimentPlan
+from jella_experiments.published import published_page
+from jella_experiments.results_file import ResultsFile
+from jella_experiments.summary import BY_LABELS, RULES, Found, Place, coverage, index, strategies, summaries
 
 Results = Mapping[str, Mapping[str, Any]]
 ViewNames = Callable[[str], Sequence[str]]
@@ -62,7 +62,7 @@ def draw(
     Parameters
     ----------
     names : iterable of str
-        Keys of `jella.experiments.paper.ARTEFACTS`.
+        Keys of `jella_experiments.paper.ARTEFACTS`.
     results : mapping of key to result, ResultsFile or path
         Missing and failed cells are marked. A data set without any result is left out, and named.
     folder : path
@@ -83,7 +83,7 @@ def draw(
     Examples
     --------
     >>> import tempfile
-    >>> from jella.experiments.paper import QUICK
+    >>> from jella_experiments.paper import QUICK
     >>> written = draw(["table-nmi"], {}, tempfile.mkdtemp(), plan=QUICK, view_names=lambda name: ("a", "b"))
     >>> [path.name for path in written]
     ['claims.md']

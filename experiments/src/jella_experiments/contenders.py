@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from jella.experiments.pipelines import CompleteThenCluster, NeighbourImputer, NeighbourSpectral
+from jella_experiments.pipelines import CompleteThenCluster, NeighbourImputer, NeighbourSpectral
 
 Parameters = tuple[tuple[str, Any], ...]
 #: the scaling of the paper, for methods whose default is another

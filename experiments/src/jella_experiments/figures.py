@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from jella.experiments.cell import Cell
-from jella.experiments.contenders import Parameters
-from jella.experiments.paper import BESIDE, MISSING_VIEW_METHODS
-from jella.experiments.summary import BY_LABELS, Found, Place, Summary, by_combination, by_place, summaries, titles
 from jella.io.stored import replacing
 from jella.numerics.optional import need
+from jella_experiments.cell import Cell
+from jella_experiments.contenders import Parameters
+from jella_experiments.paper import BESIDE, MISSING_VIEW_METHODS
+from jella_experiments.summary import BY_LABELS, Found, Place, Summary, by_combination, by_place, summaries, titles
 
 Lines = dict[str, dict[str, dict[float, Summary]]]  # data set -> line -> rate -> summary
 Styles = Mapping[str, Mapping[str, Any]]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from jella.experiments.cell import Cell
-from jella.experiments.summary import BY_LABELS, NOTHING, RULES, Found, Place, Summary, strategies, summaries
-from jella.experiments.tables import ABSENT, DIGITS, HEADS, Column, ResultTable, TableEntry
+from jella_experiments.cell import Cell
+from jella_experiments.summary import BY_LABELS, NOTHING, RULES, Found, Place, Summary, strategies, summaries
+from jella_experiments.tables import ABSENT, DIGITS, HEADS, Column, ResultTable, TableEntry
 
 
 class Printed(NamedTuple):

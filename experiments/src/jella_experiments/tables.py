@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from jella.experiments.cell import Cell
-from jella.experiments.paper import BESIDE, COMPLETION_METHODS, INCOMPLETE_VIEW_METHODS
-from jella.experiments.summary import (
+from jella_experiments.cell import Cell
+from jella_experiments.paper import BESIDE, COMPLETION_METHODS, INCOMPLETE_VIEW_METHODS
+from jella_experiments.summary import (
     LOWER_IS_BETTER,
     NOTHING,
     STRATEGIES,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from jella.experiments.cell import Cell
-from jella.experiments.contenders import Parameters
+from jella_experiments.cell import Cell
+from jella_experiments.contenders import Parameters
 
 Found = Mapping[Cell, Mapping[str, Any]]
 

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from jella.estimators.on_device import Device
-from jella.experiments.draw import draw
-from jella.experiments.paper import ARTEFACTS, QUICK, ExperimentPlan, cells_of, on_digits
-from jella.experiments.runner import load_dataset, run
+from jella_experiments.draw import draw
+from jella_experiments.paper import ARTEFACTS, QUICK, ExperimentPlan, cells_of, on_digits
+from jella_experiments.runner import load_dataset, run
 
 
 def reproduce(
@@ -32,7 +32,7 @@ def reproduce(
     Parameters
     ----------
     names : iterable of str, default=('all',)
-        What to compute: keys of `jella.experiments.ARTEFACTS`, or 'all'.
+        What to compute: keys of `jella_experiments.ARTEFACTS`, or 'all'.
     folder : path, default='reproduced'
         Where to write the outputs and `results.jsonl`, all results so far. A run that was stopped continues from them.
     data : path, optional

@@ -1,40 +1,29 @@
-"""Time and memory of a computation, and where it ran."""
+"""Where a result comes from: versions, the state of the source, machine and date."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import platform
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from jella.estimators.on_device import Device
+PACKAGE = Path(__file__).parents[1]
 
 
-def forget_peak_memory() -> None:
-    """Reset the peak memory, if the system is Linux; on others the peak is that of the process so far."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+@cache
+def source_digest() -> str:
+    """Eight digits that identify the source of the library, as it was at the first call in this process."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]
 
 
-def peak_memory() -> int:
-    """Peak memory since the last reset, in bytes."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        import resource  # not on Windows
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if platform.system() == "Darwin" else peak * 1024
-
-
-def describe_environment(device: Device | None = None) -> dict[str, Any]:
+def describe_environment(device: object = None) -> dict[str, Any]:
     """Versions and machine, with its device if one is used, and an id by which results refer to them."""
     import scipy
     import sklearn
@@ -44,6 +33,7 @@ def describe_environment(device: Device | None = None) -> dict[str, Any]:
     beside = "" if device is None else f", {device}"
     described = {
         "jella": __version__,
+        "source": source_digest(),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from jella.experiments.cell import Cell
-from jella.experiments.contenders import CONTENDERS, Contender, Parameters
+from jella_experiments.cell import Cell
+from jella_experiments.contenders import CONTENDERS, Contender, Parameters
 
 BESIDE = ("KNNImputer + spectral", "SparseBDR")  # not in the paper, but shown beside its methods
 MISSING_VIEW_METHODS = ("PVC", "MIC", "MVL-IV", "IMG", "DAIMC", "iRMKMC", "IML-BDR", *BESIDE)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jella.experiments.cell import Cell
 from jella.io.stored import replacing
+from jella_experiments.cell import Cell
 
 #: values that differ from run to run although the result is the same
 MEASURED = ("seconds", "cpu_seconds", "peak_mib", "environment", "fit_seconds", "device")

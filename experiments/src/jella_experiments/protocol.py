@@ -10,12 +10,12 @@ from scipy import sparse
 
 from jella.datasets import make_incomplete
 from jella.estimators.on_device import Device, fit_on
-from jella.experiments.cell import Cell
-from jella.experiments.contenders import CONTENDERS, Contender
 from jella.metrics import adjusted_rand, nmi, rmse
 from jella.model_selection import HeldOut, held_out_error
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
+from jella_experiments.cell import Cell
+from jella_experiments.contenders import CONTENDERS, Contender
 
 N_KMEANS = 20
 
