@@ -1,8 +1,8 @@
-"""Ten lines that do the job: digits in three views with missing values; cluster, complete, place new samples."""
+"""Few lines that do the job: digits in three views with missing values; cluster, complete, place new samples."""
 
 import jella
 
-digits = jella.datasets.load_digits_views()  # three views of 1797 handwritten digits
+digits = jella.datasets.load_digits_views(500)  # three views of handwritten digits
 views = jella.datasets.make_incomplete(digits.data, 0.3, "incomplete-view", random_state=0)  # make holes: NaN
 
 found = jella.cluster(views, n_clusters=10)  # leave n_clusters out, and it is chosen
