@@ -22,11 +22,23 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "provenance_note",
+    "root_pages",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "gallery/sg_execution_times.rst"]
+exclude_patterns = [
+    "gallery/**/*.ipynb",
+    "gallery/**/*.py",
+    "gallery/**/*.md5",
+    "gallery/sg_execution_times.rst",
+    "tutorials/**/*.ipynb",
+    "tutorials/**/*.py",
+    "tutorials/**/*.md5",
+    "tutorials/sg_execution_times.rst",
+    "results/paper/table-*.md",
+]
 default_role = "obj"
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]
@@ -49,8 +61,8 @@ copybutton_prompt_is_regexp = True
 
 # gallery
 sphinx_gallery_conf = {
-    "examples_dirs": str(HERE.parent / "examples" / "gallery"),
-    "gallery_dirs": "gallery",
+    "examples_dirs": [str(HERE.parent / "examples" / "gallery"), str(HERE.parent / "examples" / "tutorials")],
+    "gallery_dirs": ["gallery", "tutorials"],
     "filename_pattern": r"plot_\w+\.py$",
     "download_all_examples": False,
     "remove_config_comments": True,
