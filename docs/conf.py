@@ -21,7 +21,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "provenance_note",
     "root_pages",
     "sphinx_copybutton",
@@ -29,22 +28,15 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = [
-    "gallery/**/*.ipynb",
-    "gallery/**/*.py",
-    "gallery/**/*.md5",
-    "gallery/sg_execution_times.rst",
-    "tutorials/**/*.ipynb",
-    "tutorials/**/*.py",
-    "tutorials/**/*.md5",
-    "tutorials/sg_execution_times.rst",
-    "results/paper/table-*.md",
+    f"{folder}/{kind}" for folder in ("gallery", "tutorials") for kind in ("*.ipynb", "*.py", "*.zip", "*.md5")
 ]
+exclude_patterns += ["sg_execution_times.rst", "*/sg_execution_times.rst"]
 default_role = "obj"
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]
 
 # Markdown
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 

@@ -12,10 +12,11 @@ from provenance import in_words, origin_of
 
 
 def add_note(app: Any, name: str, source: list[str]) -> None:
-    """Insert the note below the title of a page of results."""
+    """Insert the note below the title of a page of results; tables of the paper's evaluation get a title too."""
     origin = origin_of(f"docs/{name}.md") if name.startswith("results/") else None
     if origin is not None:
-        title, _, rest = source[0].partition("\n")
+        text = source[0] if source[0].startswith("# ") else f"# {name.rpartition('/')[2]}\n\n{source[0]}"
+        title, _, rest = text.partition("\n")
         source[0] = f"{title}\n\n:::{{note}}\n{in_words(origin)}\n:::\n{rest}"
 
 
