@@ -5,7 +5,7 @@ INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 # Tests and the demo use one BLAS thread per process, so that parallel test processes do not compete; results are the same.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow test-oldest campaign docs dist reproduce-quick lint format bench bench-imml leaderboard clean
+.PHONY: demo test test-slow test-oldest campaign docs dist reproduce-quick lint format bench bench-long bench-imml leaderboard clean
 
 .venv/installed: pyproject.toml experiments/pyproject.toml
 	@echo "setting up .venv with everything that development needs (about 1 GB, once)"
@@ -68,7 +68,12 @@ format: .venv/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# the main tasks: seconds, memory, quality; ends with one table, also in benchmarks/results/bench.md
 bench: .venv/installed
+	$(BIN)/python benchmarks/bench.py
+
+# the parts of a sweep, sizes up to a million, Dask beyond memory: hours
+bench-long: .venv/installed
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/block_diagonal.py
 	$(BIN)/python benchmarks/block_diagonal.py --large

@@ -40,8 +40,9 @@ Views = dict[str, np.ndarray]
 PAGE = """# Likelihoods against squared loss
 
 Binary values and counts, completed by `jella.complete`, by a low-rank model with their likelihood (Bernoulli, Poisson),
-and by the same low-rank model with squared loss. Scores over the holes, as multiples of those of the column means; below 1
-is better. Means over two masks; `benchmarks/likelihoods.py` says how it was done. State of the source: {source}.
+and by the same low-rank model with squared loss. Scores over the holes, as multiples of those of the column means;
+below 1 is better. Means over two masks; `benchmarks/likelihoods.py` says how it was done.
+State of the source: {source}.
 
 | set | holes | RMSE: jella / likelihood / squared | Brier score | log-loss or Poisson deviance |
 |---|---|---|---|---|

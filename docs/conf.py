@@ -55,6 +55,7 @@ copybutton_prompt_is_regexp = True
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples" / "gallery"), str(HERE.parent / "examples" / "tutorials")],
     "gallery_dirs": ["gallery", "tutorials"],
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"plot_\w+\.py$",
     "download_all_examples": False,
     "remove_config_comments": True,
