@@ -305,3 +305,12 @@ def test_cells_come_repetition_by_repetition_and_once():
     assert len(found) == len(set(found))
     assert [cell.repetition for cell in found] == sorted(cell.repetition for cell in found)
     assert {cell.task for cell in found} == {"cluster", "hold-out", "converge"}
+
+
+def test_without_the_package_of_experiments_the_command_says_where_it_is(monkeypatch, capsys, tmp_path):
+    from jella.cli.main import main
+
+    monkeypatch.setitem(sys.modules, "jella_experiments", None)
+    monkeypatch.delitem(sys.modules, "jella_experiments.reproduce", raising=False)
+    assert main(["reproduce", "all", "-o", str(tmp_path / "out")]) == 2
+    assert "pip install ./experiments" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -73,15 +74,13 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
 def _experiments() -> Any:
     """The function `reproduce` of the experiments, which are a package of their own beside the library."""
-    try:
-        from jella_experiments.reproduce import reproduce
-    except ImportError as error:
-        if error.name != "jella_experiments":
-            raise
+    if find_spec("jella_experiments") is None:
         raise ImportError(
             "expected the package 'jella-experiments' with the paper's evaluation, got no such package; run "
             "pip install ./experiments in a copy of jella's repository"
-        ) from None
+        )
+    from jella_experiments.reproduce import reproduce
+
     return reproduce
 
 
