@@ -78,6 +78,8 @@ def load_digits_views(n_samples: int | None = None) -> Bunch:
     from sklearn.utils import Bunch
 
     digits = load_digits()
+    if n_samples is not None and not 1 <= n_samples <= len(digits.target):
+        raise ValueError(f"expected 1 to {len(digits.target)} as n_samples, got {n_samples}; leave it out for all")
     images = digits.images / 16
     views = {"pixels": _pixels(images), "fourier": _fourier(images), "gradients": _gradients(images)}
     views = {name: _varying(*view) for name, view in views.items()}
