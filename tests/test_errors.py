@@ -155,7 +155,7 @@ FIT = {
     ),
     "string column": (
         lambda: fit([FRAME_A, FRAME_B.assign(batch=TEXTS, day=TEXTS)]),
-        r"view 'view1' must hold real numbers, got non-numeric columns \['batch', 'day'\]; make a column of sample ids the index",
+        r"view 'view1' must hold real numbers, got non-numeric columns \['batch', 'day'\]; make a column of",
     ),
     "string column alone": (lambda: fit(FRAME_B.assign(batch=TEXTS)), r"non-numeric columns \['batch'\]"),
     "many string columns": (lambda: fit([FRAME_A.astype(str)]), r"\['a0', 'a1', 'a2', 'a3', 'a4'\] and 1 more"),
