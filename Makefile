@@ -32,7 +32,7 @@ demo: .venv-demo/installed
 
 # the site in build/site, with executed examples; a warning, a broken link or a failing example is an error
 docs: .venv-docs/installed
-	$(ONE_THREAD) .venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --quiet --jobs 2 -b html docs build/site
+	$(ONE_THREAD) .venv-docs/bin/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet --jobs 2 -b html docs build/site
 	@echo "open build/site/index.html"
 
 # wheel and sdist in dist/, checked, installed in a clean environment and tried there

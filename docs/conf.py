@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "min_reported_time": 5,
     "show_memory": False,
+    "ignore_repr_types": r"matplotlib\.(axes|figure)",
     "show_signature": False,
     "plot_gallery": "True",
     "abort_on_example_error": False,

@@ -59,7 +59,7 @@ def words(axes: Any, x: float, y: float, text: str, **options: Any) -> None:
 
 
 def below(axes: Any, x: float, text: str) -> None:
-    words(axes, x, 0.7, text, fontsize=9.5)
+    words(axes, x, 0.5, text, fontsize=9.5)
 
 
 def three_views() -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
