@@ -153,6 +153,10 @@ FIT = {
         lambda: fit(changed(B.astype(object), (0, 0), "high")),
         "must hold real numbers.*'high'",
     ),
+    "views as two arguments": (
+        lambda: jella.cluster(A, B),
+        "n_clusters.* got an array; pass several views as one list",
+    ),
     "string column": (
         lambda: fit([FRAME_A, FRAME_B.assign(batch=TEXTS, day=TEXTS)]),
         r"view 'view1' must hold real numbers, got non-numeric columns \['batch', 'day'\]; make a column of",
