@@ -4,7 +4,7 @@ Images described in several ways
 
 An image can be described by its pixels, by its frequencies, by its edges, by the output of a network. Descriptors
 differ in scale and in quality, and not every image has all of them: old images were never processed by the new program.
-Here are handwritten digits in three views.
+This tutorial uses handwritten digits in three views.
 """
 
 import matplotlib.pyplot as plt

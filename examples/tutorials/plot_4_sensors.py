@@ -60,9 +60,9 @@ done = jella.complete(given, interval=0.9)
 print(done)
 
 # %%
-# Here we know the true values. Nine of ten lie within their interval, if values are missing in the way in which jella
-# hides values: a view of some samples here and there. A long gap of a whole group, in one state of the machine, is
-# harder, and fewer of its values lie inside.
+# In this example the true values are known. Nine of ten lie within their interval if values are missing in the way in
+# which jella hides values: in samples that are spread over all hours. A long gap of a whole group, in one state of the
+# machine, is harder, and fewer of its values lie inside.
 
 missing = given["vibration"].isna()
 inside = (true["vibration"] >= done.lower["vibration"]) & (true["vibration"] <= done.upper["vibration"])
@@ -81,8 +81,8 @@ figure.autofmt_xdate()
 
 # %%
 # jella does not know that rows follow each other in time: each hour is a sample. If a value can be predicted from the
-# hours around it, add columns with earlier and later values as one more view. The errors say whether that helps: here
-# it hardly does, since the other groups already say nearly everything.
+# hours around it, add columns with earlier and later values as one more view. The errors say whether that helps. In
+# this example it hardly does, since the other groups already say nearly everything.
 
 lags = [given["current"].shift(k).add_suffix(f" {k:+d} h") for k in (-2, -1, 1, 2)]
 with_time = {**given, "current around": pd.concat(lags, axis=1)}
