@@ -72,6 +72,14 @@ def _public():
                 yield pytest.param(thing, id=f"{module.__name__}.{name}")
 
 
+def test_the_api_reference_has_everything_that_is_public():
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.rst"))
+    listed = {name.rpartition(".")[2] for name in re.findall(r"^   ([A-Za-z][\w.]*)$", pages, flags=re.MULTILINE)}
+    modules = [thing for name in jella.__all__ if inspect.ismodule(thing := getattr(jella, name))]
+    public = {name for module in (jella, *modules) for name in module.__all__}
+    assert public - listed - {module.__name__.rpartition(".")[2] for module in modules} - {"__version__"} == set()
+
+
 @pytest.mark.parametrize("thing", list(_public()))
 def test_public_things_are_documented_and_called_simply(thing):
     assert thing.__doc__

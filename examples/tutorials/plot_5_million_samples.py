@@ -6,6 +6,8 @@ The code for a million samples is the code for a thousand. This page runs it on 
 and says what changes for more. :doc:`/how-big` has the measured times and memory.
 """
 
+# sphinx_gallery_thumbnail_path = "../benchmarks/results/scale.png"
+
 import tempfile
 from pathlib import Path
 
