@@ -26,9 +26,9 @@ from result_cells import RATES, SETTINGS, arguments, device_argument, failure, f
 import jella
 from jella.datasets import make_incomplete
 from jella.estimators.on_device import Device, fit_on
-from jella.experiments.contenders import PAPER_SCALE
-from jella.experiments.pipelines import all_features
 from jella.metrics import adjusted_rand, nmi
+from jella_experiments.contenders import PAPER_SCALE
+from jella_experiments.pipelines import all_features
 
 
 def mean_fill_kmeans(views: dict[str, Any], k: int, y: np.ndarray, seed: int) -> np.ndarray:

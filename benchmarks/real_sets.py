@@ -13,8 +13,8 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from jella.datasets import load
-from jella.experiments.protocol import norms_per_view, scaled_samples
 from jella.io.stored import giving_arrays
+from jella_experiments.protocol import norms_per_view, scaled_samples
 
 loadmat = giving_arrays(scipy_io.loadmat)
 mmread = giving_arrays(scipy_io.mmread)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import platform
 import warnings
 from collections.abc import Callable, Iterable
@@ -15,13 +14,12 @@ from real_sets import folder
 
 import jella
 from jella.estimators.on_device import Device
+from jella.numerics.environment import source_digest
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 SETTINGS, RATES = ("missing-view", "incomplete-view"), (0.1, 0.3, 0.5)
 #: digest of the library's source at import, since it may be edited during a run: it identifies results
-SOURCE = hashlib.sha256(
-    b"".join(file.read_bytes() for file in sorted(Path(jella.__file__).parent.rglob("*.py")))
-).hexdigest()[:8]
+SOURCE = source_digest()
 Cell = dict[str, Any]
 Result = dict[str, Any]
 

@@ -17,6 +17,11 @@ from jella.metrics import adjusted_rand, nmi, rmse
 
 Views = dict[str, np.ndarray]
 RATE, SEED, K = 0.3, 0, 10
+NEXT = """
+What to try next:
+  .venv-demo/bin/python examples/first_steps.py    the same in a few lines
+  .venv-demo/bin/jella --help                      the command line; `jella cluster DATA -o OUT` for your own files
+  docs/first-steps.md                              what the output means, and where to go from there"""
 
 
 def mean_filled(views: Views) -> Views:
@@ -136,6 +141,7 @@ def main() -> None:
     model = compare(full, holed, digits.target)
     draw(full, holed, model.complete(holed), model, "demo.png")
     print("\nRMSE is over the missing entries, samples at unit norm. Picture: demo.png")
+    print(NEXT)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One record says what a method can do; tags, refusals, the README and what really happens agree with it."""
+"""One record says what a method can do; tags, refusals, the page on methods and what really happens agree with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import jella
 from jella.estimators.catalogue import estimators, methods, methods_table
 from jella.terms import L21
 
-README = Path(__file__).parents[1] / "README.md"
+PAGE = Path(__file__).parents[1] / "docs" / "which-method.md"
 by_kind = pytest.mark.parametrize("kind", estimators().values(), ids=lambda kind: kind.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -33,8 +33,8 @@ def accepts(kind: type, views: list) -> bool:
     return True
 
 
-def test_the_table_of_the_readme_is_that_of_the_records():
-    assert methods_table() in README.read_text()
+def test_the_table_of_the_page_on_methods_is_that_of_the_records():
+    assert methods_table() in PAGE.read_text()
 
 
 @by_kind

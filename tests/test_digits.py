@@ -105,3 +105,12 @@ def test_import_stays_light(module):
     run = f"import runpy, sys; runpy.run_path({module.__file__!r})"
     check = "assert not {'sklearn', 'pandas'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", f"{run}; {check}"], check=True, timeout=60)
+
+
+def test_the_first_samples_only():
+    few, whole = load_digits_views(30), load_digits_views()
+    assert all(np.array_equal(few.data[name], view[:30]) for name, view in whole.data.items())
+    assert np.array_equal(few.target, whole.target[:30])
+    for wrong in (0, -1, 1798):
+        with pytest.raises(ValueError, match="expected 1 to 1797"):
+            load_digits_views(wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import is_dataclass
@@ -13,9 +14,13 @@ from types import ModuleType
 import pytest
 
 import jella
+import jella_experiments
+from jella.cli.parser import make_parser
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]
+#: folders of pages that `make docs` writes from examples
+MADE_BY_THE_SITE = ("tutorials/", "gallery/")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -37,15 +42,33 @@ def test_the_page_on_own_methods_keeps_its_promise():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_between_pages_lead_somewhere(page):
-    for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\((?!http)([^)#]*)(?:#([^)]*))?\)", page.read_text()):
+        file = page.parent / target if target else page
+        made = any(target.startswith(folder) for folder in MADE_BY_THE_SITE)
+        assert made or file.exists() or file.with_suffix(".rst").exists(), target
+        assert not anchor or anchor in anchors(file), f"{target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as code hosts and the site make them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_commands_of_pages_exist_with_their_options(page):
+    parser, _ = make_parser()
+    for line in re.findall(r"^\$ (jella .*)$", page.read_text(), flags=re.MULTILINE):
+        words = shlex.split(line, comments=True)[1:]
+        if "--config" not in words:  # a file of options stands for required ones
+            parser.parse_args(words)
 
 
 def _public():
     for module in (
         jella,
         jella.datasets,
-        jella.experiments,
+        jella_experiments,
         jella.io,
         jella.metrics,
         jella.plot,
@@ -56,6 +79,14 @@ def _public():
             thing = getattr(module, name)
             if inspect.isclass(thing) or (inspect.isfunction(thing) and thing.__module__.startswith("jella")):
                 yield pytest.param(thing, id=f"{module.__name__}.{name}")
+
+
+def test_the_api_reference_has_everything_that_is_public():
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.rst"))
+    listed = {name.rpartition(".")[2] for name in re.findall(r"^   ([A-Za-z][\w.]*)$", pages, flags=re.MULTILINE)}
+    modules = [thing for name in jella.__all__ if inspect.ismodule(thing := getattr(jella, name))]
+    public = {name for module in (jella, *modules) for name in module.__all__}
+    assert public - listed - {module.__name__.rpartition(".")[2] for module in modules} - {"__version__"} == set()
 
 
 @pytest.mark.parametrize("thing", list(_public()))

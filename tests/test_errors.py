@@ -153,9 +153,13 @@ FIT = {
         lambda: fit(changed(B.astype(object), (0, 0), "high")),
         "must hold real numbers.*'high'",
     ),
+    "views as two arguments": (
+        lambda: jella.cluster(A, B),
+        "n_clusters.* got an array; pass several views as one list",
+    ),
     "string column": (
         lambda: fit([FRAME_A, FRAME_B.assign(batch=TEXTS, day=TEXTS)]),
-        r"view 'view1' must hold real numbers, got non-numeric columns \['batch', 'day'\]; encode or drop them",
+        r"view 'view1' must hold real numbers, got non-numeric columns \['batch', 'day'\]; make a column of",
     ),
     "string column alone": (lambda: fit(FRAME_B.assign(batch=TEXTS)), r"non-numeric columns \['batch'\]"),
     "many string columns": (lambda: fit([FRAME_A.astype(str)]), r"\['a0', 'a1', 'a2', 'a3', 'a4'\] and 1 more"),

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from jella.experiments.cell import Cell
-from jella.experiments.claims import check_claims
-from jella.experiments.contenders import CONTENDERS
-from jella.experiments.draw import draw
-from jella.experiments.paper import ARTEFACTS, ExperimentPlan, cells_of
-from jella.experiments.published import PRINTED, SOR
-from jella.experiments.results_file import ResultsFile
-from jella.experiments.summary import BY_LABELS, LABEL_FREE, index, summary_of
-from jella.experiments.tables import comparison_table, completion_table, escape_latex, long_csv
+from jella_experiments.cell import Cell
+from jella_experiments.claims import check_claims
+from jella_experiments.contenders import CONTENDERS
+from jella_experiments.draw import draw
+from jella_experiments.paper import ARTEFACTS, ExperimentPlan, cells_of
+from jella_experiments.published import PRINTED, SOR
+from jella_experiments.results_file import ResultsFile
+from jella_experiments.summary import BY_LABELS, LABEL_FREE, index, summary_of
+from jella_experiments.tables import comparison_table, completion_table, escape_latex, long_csv
 
 PLAN = ExperimentPlan(("Yale",), ("Caltech7",), rates=(0.1, 0.2), repetitions=2, large=(), whole_grid=False)
 LEVEL = {

@@ -15,14 +15,14 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from jella.datasets import load_digits_views, make_incomplete
-from jella.experiments import CONTENDERS, Cell, ResultsFile, run
-from jella.experiments.cell import TASKS
-from jella.experiments.paper import ARTEFACTS, QUICK, ExperimentPlan, cells_of, comparison, on_digits
-from jella.experiments.pipelines import all_features
-from jella.experiments.protocol import compute_cell, norms_per_view, scaled_samples
-from jella.experiments.results_file import content
 from jella.metrics import adjusted_rand, nmi, rmse
 from jella.model_selection import HeldOut, held_out_error
+from jella_experiments import CONTENDERS, Cell, ResultsFile, run
+from jella_experiments.cell import TASKS
+from jella_experiments.paper import ARTEFACTS, QUICK, ExperimentPlan, cells_of, comparison, on_digits
+from jella_experiments.pipelines import all_features
+from jella_experiments.protocol import compute_cell, norms_per_view, scaled_samples
+from jella_experiments.results_file import content
 
 
 def small(name: str):
@@ -126,7 +126,7 @@ SCRIPT = """
 import sys
 sys.path[:0] = {path!r}
 import test_experiments as t
-from jella.experiments import run
+from jella_experiments import run
 run(t.cells(repetitions=6), {file!r}, load=t.small, progress=False)
 """
 
@@ -289,8 +289,8 @@ def test_the_command_line_takes_a_device(tmp_path, monkeypatch, capsys):
 
     monkeypatch.delenv("JELLA_DATA", raising=False)
     seen = []
-    monkeypatch.setattr("jella.experiments.reproduce.run", lambda *cells, device, **options: seen.append(device))
-    monkeypatch.setattr("jella.experiments.reproduce.draw", lambda *results, **options: [])
+    monkeypatch.setattr("jella_experiments.reproduce.run", lambda *cells, device, **options: seen.append(device))
+    monkeypatch.setattr("jella_experiments.reproduce.draw", lambda *results, **options: [])
     words = ["reproduce", "table-sor", "--quick", "-o", str(tmp_path / "out")]
     assert main([*words, "--device", "cpu"]) == 0
     assert main(words) == 0
@@ -305,3 +305,12 @@ def test_cells_come_repetition_by_repetition_and_once():
     assert len(found) == len(set(found))
     assert [cell.repetition for cell in found] == sorted(cell.repetition for cell in found)
     assert {cell.task for cell in found} == {"cluster", "hold-out", "converge"}
+
+
+def test_without_the_package_of_experiments_the_command_says_where_it_is(monkeypatch, capsys, tmp_path):
+    from jella.cli.main import main
+
+    monkeypatch.setitem(sys.modules, "jella_experiments", None)
+    monkeypatch.delitem(sys.modules, "jella_experiments.reproduce", raising=False)
+    assert main(["reproduce", "all", "-o", str(tmp_path / "out")]) == 2
+    assert "pip install ./experiments" in capsys.readouterr().err

@@ -14,8 +14,6 @@ from scipy import sparse
 
 import jella
 import jella.views.hide
-from jella.experiments.cell import Cell
-from jella.experiments.protocol import compute_cell
 from jella.model_selection import HeldOut, held_out_error, search, select_rank
 from jella.numerics.arrays import to_numpy
 from jella.readout.scoring import held_out_rmse
@@ -23,6 +21,8 @@ from jella.report.data import ReportData
 from jella.views import Hidden, read_views
 from jella.views.draw import SETTINGS, draw_as_missing, draw_for_score, draw_setting
 from jella.views.scaling import Scaling
+from jella_experiments.cell import Cell
+from jella_experiments.protocol import compute_cell
 
 N, WIDTHS = 40, (7, 5, 4)
 

@@ -16,7 +16,7 @@ PACKAGE = Path(jella.__file__).parent
 #: names that several modules may define, and why
 ALLOWED = {
     "arguments": "each command of `jella` declares its arguments under this name",
-    "run": "each command of `jella` starts under this name; jella.experiments.run is documented",
+    "run": "each command of `jella` starts under this name; jella_experiments.run is documented",
     "load": "jella.load and jella.datasets.load are documented, and their folders say of what",
 }
 

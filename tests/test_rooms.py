@@ -34,7 +34,6 @@ ORDER = (
     "oneshot",
     "report",
     "plot",
-    "experiments",
     "cli",
 )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jella._version import __version__
 
 if TYPE_CHECKING:
-    from jella import datasets, experiments, io, metrics, model_selection, plot, report, terms
+    from jella import datasets, io, metrics, model_selection, plot, report, terms
     from jella.estimators.adjuster import Adjuster
     from jella.estimators.completion import RPCA, RRMC
     from jella.estimators.consensus import MIC, RAMC
@@ -62,7 +62,6 @@ _HOME = {
     "load": "jella.estimators.loading",
     "write_mudata": "jella.io.mudata",
     "datasets": "jella",
-    "experiments": "jella",
     "io": "jella",
     "metrics": "jella",
     "model_selection": "jella",
@@ -98,7 +97,6 @@ __all__ = [
     "cluster",
     "complete",
     "datasets",
-    "experiments",
     "get_limits",
     "io",
     "load",

@@ -118,7 +118,7 @@ def _import_everything() -> None:
 
     names = (
         "jella.cli.main jella.io jella.estimators.catalogue jella.estimators.on_device jella.report jella.oneshot "
-        "jella.model_selection.against_mean jella.experiments.reproduce pandas pyarrow.parquet pyarrow.feather h5py "
+        "jella.model_selection.against_mean jella_experiments.reproduce pandas pyarrow.parquet pyarrow.feather h5py "
         "anndata mudata openpyxl rdata scipy.io scipy.sparse sklearn.cluster plotly.graph_objects"
     )
     for name in names.split():

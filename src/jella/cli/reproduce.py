@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Find the data, compute, and draw."""
     from jella.cli.fitting import chosen_device
-    from jella.experiments.reproduce import reproduce
 
+    reproduce = _experiments()
     device = chosen_device(options)
     _refuse_other_folders(Path(options.output))
     with _kept(options.output):
@@ -69,6 +70,18 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
         "written": [str(path) for path in made.written],
     }
     return lines, record
+
+
+def _experiments() -> Any:
+    """The function `reproduce` of the experiments, which are a package of their own beside the library."""
+    if find_spec("jella_experiments") is None:
+        raise ImportError(
+            "expected the package 'jella-experiments' with the paper's evaluation, got no such package; run "
+            "pip install ./experiments in a copy of jella's repository"
+        )
+    from jella_experiments.reproduce import reproduce
+
+    return reproduce
 
 
 def _refuse_other_folders(folder: Path) -> None:

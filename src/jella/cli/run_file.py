@@ -23,7 +23,7 @@ _NOT_KEPT = ("command_line", "json", "quiet", "debug")
 
 def new_run(options: argparse.Namespace, record: Mapping[str, Any], parts: Iterable[str] = ()) -> dict[str, Any]:
     """The content of run.json: command, options, versions, summary, and parts that will be added."""
-    from jella.experiments.measuring import describe_environment
+    from jella.numerics.environment import describe_environment
 
     return {
         "command": options.command_line,

@@ -38,11 +38,16 @@ first, so the views are far from independent: the set is meant for examples and 
 """
 
 
-def load_digits_views() -> Bunch:
+def load_digits_views(n_samples: int | None = None) -> Bunch:
     """Handwritten digits in three views: pixels, Fourier magnitudes, projections and gradients.
 
     Nothing is downloaded: the images are those of `sklearn.datasets.load_digits`. All values are non-negative, no
     value is missing and no feature is constant.
+
+    Parameters
+    ----------
+    n_samples : int, optional
+        Take only the first samples, for quick examples; by default all 1797.
 
     Returns
     -------
@@ -52,7 +57,9 @@ def load_digits_views() -> Bunch:
         target : int array of shape (1797,)
             The digit.
         target_names : int array of shape (10,)
+            The digits from 0 to 9.
         view_names : list of 3 str
+            The keys of data.
         feature_names : dict of str to list of str
             Names of the columns of each view.
         DESCR : str
@@ -64,17 +71,21 @@ def load_digits_views() -> Bunch:
     >>> digits = load_digits_views()
     >>> {name: view.shape for name, view in digits.data.items()}
     {'pixels': (1797, 61), 'fourier': (1797, 34), 'gradients': (1797, 77)}
+    >>> load_digits_views(100).data["pixels"].shape
+    (100, 61)
     """
     from sklearn.datasets import load_digits
     from sklearn.utils import Bunch
 
     digits = load_digits()
+    if n_samples is not None and not 1 <= n_samples <= len(digits.target):
+        raise ValueError(f"expected 1 to {len(digits.target)} as n_samples, got {n_samples}; leave it out for all")
     images = digits.images / 16
     views = {"pixels": _pixels(images), "fourier": _fourier(images), "gradients": _gradients(images)}
     views = {name: _varying(*view) for name, view in views.items()}
     return Bunch(
-        data={name: values for name, (values, _) in views.items()},
-        target=digits.target,
+        data={name: values[:n_samples] for name, (values, _) in views.items()},
+        target=digits.target[:n_samples],
         target_names=digits.target_names,
         view_names=list(views),
         feature_names={name: names for name, (_, names) in views.items()},

@@ -154,6 +154,7 @@ class BaseMultiView(BaseEstimator):
         -------
         self
         """
+        check_parameters(self)  # reading already asks what the method can do
         return self._fit_read(self._read(X, observed, reset=True), X, y)
 
     def _fit_read(self, views: AnyViews, X: Any, y: Any) -> Any:

@@ -110,7 +110,7 @@ def methods() -> dict[str, Method]:
 
 
 def methods_table() -> str:
-    """What every estimator takes and gives, as a table in Markdown: the one of the README."""
+    """What every estimator takes and gives, as a table in Markdown: the one of docs/which-method.md."""
     heads = ("class", "missing views", "missing entries", "negative values", "clusters", "completes", "new samples")
     lines: list[tuple[str, ...]] = [(*heads, "Dask", "memory beside the data")]
     for kind in _ALL:

@@ -68,8 +68,8 @@ def check_parameters(estimator: Any) -> None:
             continue
         words, is_right = _KINDS[kind]
         if not is_right(value):
+            expected = f"expected {name} of {type(estimator).__name__} to be {words}, got"
+            if getattr(value, "ndim", 0) > 1:
+                raise ValueError(f"{expected} an array; pass several views as one list or dict")
             shown = repr(value)
-            raise ValueError(
-                f"expected {name} of {type(estimator).__name__} to be {words}, got "
-                f"{shown if len(shown) <= 60 else shown[:60] + ' ...'}; correct it"
-            )
+            raise ValueError(f"{expected} {shown if len(shown) <= 60 else shown[:60] + ' ...'}; correct it")

@@ -158,7 +158,8 @@ def check_numeric(wrong: list[str], name: str) -> None:
     if wrong:
         more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
         raise ValueError(
-            f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; encode or drop them"
+            f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; make a column "
+            "of sample ids the index, encode or drop the others"
         )
 
 

@@ -138,7 +138,7 @@ class RPCA(BaseCompletion):
     Notes
     -----
     A sample of the fit is recognised by its values and missing entries and keeps its part of Z: `transform` returns
-    exactly its row of embedding_. A new one gets the w that minimises ½ wᵀS⁻¹w + alpha · ‖x − Vw‖₁ with V and the
+    exactly its row of `embedding_`. A new one gets the w that minimises ½ wᵀS⁻¹w + alpha · ‖x − Vw‖₁ with V and the
     singular values S of the fit. This is the same problem with the other samples fixed: its missing entries are zeros
     too. Sparse views become dense.
 

@@ -16,7 +16,7 @@ from jella.views import Views
 
 
 def rank_k(X: Array, observed: Array, start: Array) -> Formulation:
-    """Robust completion of a matrix: min Σ_observed |x_ij − z_ij| over matrices Z of rank k at most.
+    """Robust completion of a matrix: min `Σ_observed |x_ij − z_ij|` over matrices Z of rank k at most.
 
     At the first μ, values up to twice the median size are left unchanged; μ grows by a twentieth per round. Gross
     errors do not move the median, unlike the spectral norm. The multipliers do not reach the missing entries; slow
@@ -83,7 +83,7 @@ class RRMCReadout(CompletionReadout):
 class RRMC(BaseCompletion):
     """Robust rank-k matrix completion: the scaled views side by side, fitted by a rank-r matrix in the ℓ₁ norm.
 
-    Minimises Σ_observed |x_ij − z_ij| over matrices Z of rank r at most [1]_ by an inexact augmented Lagrangian.
+    Minimises `Σ_observed |x_ij − z_ij|` over matrices Z of rank r at most [1]_ by an inexact augmented Lagrangian.
     Missing entries have no part in the loss, and gross errors in the observed ones little.
 
     Parameters
@@ -113,7 +113,7 @@ class RRMC(BaseCompletion):
     singular_values_ : array (r,)
         Of Z, largest first.
     residuals_, objective_ : arrays, one value per round
-        ‖X − Z − E‖ / ‖X‖, and Σ_observed |x_ij − z_ij|; the second may rise.
+        ‖X − Z − E‖ / ‖X‖, and `Σ_observed |x_ij − z_ij|`; the second may rise.
     n_iter_, converged_ : int, bool
         Rounds done; whether the residual fell below tol.
     n_features_in_, feature_names_in_, view_names_in_, dropped_
@@ -123,8 +123,8 @@ class RRMC(BaseCompletion):
     -----
     No program of the authors is public; `docs/completion-methods.md` gives the formulation that is used and what
     differs. A sample of the fit is recognised by its values and missing entries and keeps its part of Z: `transform`
-    returns exactly its row of embedding_. A new one goes through the same rounds with the bases V of the fit, for
-    min Σ_observed |x − Vw| over w. Sparse views become dense.
+    returns exactly its row of `embedding_`. A new one goes through the same rounds with the bases V of the fit, for
+    min `Σ_observed |x − Vw|` over w. Sparse views become dense.
 
     References
     ----------

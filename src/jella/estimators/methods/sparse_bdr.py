@@ -154,7 +154,7 @@ class SparseBDR(BaseClusterer):
     affinity_, graph_ : sparse arrays (m, m)
         B, and the neighbours that its support comes from, over the landmarks, in the order of the samples.
     bases_, objective_, history_, n_iter_, converged_, result_, scaling_, dropped_
-        As in `jella.MVLIV`; also n_features_in_, feature_names_in_, view_names_in_ and sample_names_in_.
+        As in `jella.MVLIV`; also `n_features_in_`, `feature_names_in_`, `view_names_in_` and `sample_names_in_`.
 
     Notes
     -----

@@ -10,9 +10,9 @@ from jella.problem.terms.base import Piece, Proximable, positive
 
 
 class L1(Proximable):
-    """weight · Σ_ij |b_ij|: most entries of the block become zero.
+    """`weight · Σ_ij |b_ij|`: most entries of the block become zero.
 
-    Its prox is soft thresholding, prox(b) = sign(b)·max(|b| − step·weight, 0), entry by entry.
+    Its prox is soft thresholding, `prox(b) = sign(b)·max(|b| − step·weight, 0)`, entry by entry.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class L1(Proximable):
         return self.weight * float(xp.sum(xp.abs(B)))
 
     def prox(self, B: Array, step: Any) -> Array:
-        """Soft thresholding: sign(b)·max(|b| − step·weight, 0)."""
+        """Soft thresholding: `sign(b)·max(|b| − step·weight, 0)`."""
         shift = step * self.weight
         return B - clipped(B, -shift, shift)
 

@@ -11,7 +11,7 @@ from jella.problem.terms.base import Proximable, positive
 
 
 class Linf1(Proximable):
-    """weight · Σ_j max_i |b_ij|, that is ‖Bᵀ‖_{∞,1}: on a basis, components that a view does not need become zero.
+    """`weight · Σ_j max_i |b_ij|`, that is ‖Bᵀ‖_{∞,1}: on a basis, components that a view does not need become zero.
 
     Its prox follows from Moreau's identity: each column b_j less its projection onto the ℓ1 ball,
     prox(b_j) = b_j − P(b_j), with P the projection onto {x : ‖x‖₁ ≤ step·weight}, found by sorting.
