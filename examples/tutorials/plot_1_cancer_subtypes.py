@@ -21,7 +21,6 @@ page needs with ``pip install 'jella[io,plot]'``.
 import tempfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -71,17 +70,9 @@ print(data)
 # What is missing
 # ---------------
 #
-# One row per patient, sorted by what they lack. A method that needs complete patients would lose a quarter of them.
+# Patients in columns, sorted by what they lack. A method that needs complete patients would lose a quarter of them.
 
-arrays = data.as_arrays().views  # the same as arrays, with NaN for absent patients
-missing = np.hstack([np.isnan(X) for X in arrays.values()])
-lacks = np.stack([np.isnan(X).all(axis=1) for X in arrays.values()])
-figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
-axes.imshow(missing[np.lexsort(lacks)], aspect="auto", cmap="Greys", interpolation="nearest")
-widths = [X.shape[1] for X in arrays.values()]
-axes.set_xticks(np.cumsum(widths) - np.array(widths) / 2, list(arrays))
-axes.set(ylabel="patients, sorted", title="Missing values (black)")
-print(f"{(~lacks.any(axis=0)).sum()} of {n} patients have all three tables")
+jella.plot.missingness(data.views)
 
 # %%
 # Find the subtypes
@@ -101,29 +92,29 @@ print(found)
 truth = pd.Series(subtype, index=patients)[found.sample_names]
 print("agreement with the true subtypes (1 is perfect):", round(jella.metrics.adjusted_rand(truth, found.labels), 2))
 
-frame = found.as_frame()
-print(frame.iloc[:3, :4])
+print(found.as_frame().iloc[:3, :4])
+jella.plot.embedding(found, method="tsne")
 
 # %%
 # What marks a subtype
 # --------------------
 #
-# Complete the tables, and compare the mean of each feature inside and outside a cluster. Observed values are unchanged;
-# intervals say how sure an imputed value is.
+# Which features distinguish the clusters? The table has effects in standard deviations. The clusters were found in the
+# same data, so its q-values rank features and prove nothing.
+
+print(found.markers(n_features=2)[["cluster", "view", "feature", "effect", "q_value"]].round(3))
+jella.plot.heatmap(found, n_features=6)
+
+# %%
+# Missing values
+# --------------
+#
+# Observed values are unchanged; intervals say how sure an imputed value is. The plot compares values that the model has
+# hidden from itself with what it predicted for them.
 
 done = jella.complete(data.views, interval=0.9)
 print(done)
-
-genes = done.views["mrna"].loc[found.sample_names]
-scores = (genes - genes.mean()) / genes.std()
-by_cluster = scores.groupby(found.labels).mean()
-top = pd.unique(np.concatenate([row.abs().nlargest(6).index for _, row in by_cluster.iterrows()]))
-figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
-picture = axes.imshow(by_cluster[top], cmap="RdBu_r", vmin=-1.5, vmax=1.5, aspect="auto")
-axes.set_xticks(range(len(top)), top, rotation=90, fontsize=7)
-axes.set_yticks(range(len(by_cluster)), [f"cluster {k}" for k in by_cluster.index])
-axes.set_title("Mean expression of the most different genes, in standard deviations")
-figure.colorbar(picture, ax=axes)
+jella.plot.completed(done)
 
 # %%
 # The same from MuData

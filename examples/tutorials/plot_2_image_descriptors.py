@@ -45,15 +45,9 @@ print(found)
 #
 # The embedding does not show which views an image lacks: images with one view lie among those with three.
 
-W = found.embedding
-strongest = np.argsort(-W.var(axis=0))[:2]
-n_views = np.sum([~np.isnan(X).all(axis=1) for X in views.values()], axis=0)
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharex=True, sharey=True)
-left.scatter(*W[:, strongest].T, c=found.labels, cmap="tab10", s=10)
-left.set(title="clusters", xlabel="strongest component", ylabel="second")
-points = right.scatter(*W[:, strongest].T, c=n_views, cmap="viridis", s=10)
-right.set(title="number of views that the image has", xlabel="strongest component")
-figure.colorbar(points, ax=right, ticks=[1, 2, 3])
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+jella.plot.embedding(found, method="tsne", ax=left)
+jella.plot.embedding(found, method="tsne", color="availability", ax=right)
 
 # %%
 # What the missing pixels were
