@@ -7,8 +7,8 @@ ways, and single values failed. Which subtypes are there, what marks them, and d
 equally long?
 
 The data of this page are made by the code below, since patient data may not be published with a library. They have the
-usual shape: one table per measurement, one row per patient, empty cells where something is missing. Install what the
-page needs with ``pip install 'jella[io,plot]'``.
+usual shape: one table per measurement, one row per patient, empty cells where something is missing. Install what this
+page needs with ``pip install 'jella[io,plot,survival]'``.
 """
 
 # %%
@@ -21,6 +21,7 @@ page needs with ``pip install 'jella[io,plot]'``.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -96,6 +97,33 @@ print(found.as_frame().iloc[:3, :4])
 jella.plot.embedding(found, method="tsne")
 
 # %%
+# Do subtypes differ in survival?
+# -------------------------------
+#
+# Metadata never enter the fit; they are compared with the clusters afterwards. Each column is tested, and ``expected``
+# is the strength that missing values alone would give. (Survival needs ``pip install 'jella[survival]'``.)
+
+clinical = pd.DataFrame(
+    {
+        "age": rng.normal(60, 10, n).round(),
+        "hospital": rng.choice(["north", "south"], n),
+        "months": rng.exponential(np.array([60, 36, 24, 10])[subtype]).round(1),
+        "died": rng.random(n) < 0.7,
+    },
+    index=patients,
+)
+found = jella.cluster(data.views, found.n_clusters, metadata=clinical, survival=("months", "died"))
+print(found.metadata[["strength", "expected", "q_value", "verdict"]].round(3))
+print(found.survival)
+
+curves = found.survival.as_frame()
+figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
+for cluster, curve in curves.groupby("cluster"):
+    axes.step(curve["time"], curve["survival"], where="post", label=f"cluster {cluster}")
+axes.set(xlabel="months", ylabel="share alive", title="Survival of the clusters (Kaplan-Meier)", ylim=(0, 1))
+axes.legend(fontsize=8)
+
+# %%
 # What marks a subtype
 # --------------------
 #
@@ -150,5 +178,5 @@ print(found.model.predict(new), found.model.predict_proba(new).max(axis=1).round
 # .. code-block:: console
 #
 #    $ jella info tumours/
-#    $ jella cluster tumours/ -o found
+#    $ jella cluster tumours/ -o found --metadata clinical.csv --survival months,died
 #    $ jella report found
