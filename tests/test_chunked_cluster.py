@@ -73,14 +73,13 @@ def test_a_killed_worker_changes_nothing(client, method):
     same(chunked, whole)
 
 
-@pytest.mark.parametrize("method", [jella.MVLIV, jella.SparseBDR])
-def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch, method):
+def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch):
     import jella.distributed.scheduler
 
     monkeypatch.setattr(jella.distributed.scheduler, "POLL", 0.1)
     monkeypatch.setattr(jella.distributed.scheduler, "GRACE", 0.5)
     views = grouped("incomplete-view")
-    whole = method(3, max_iter=3, tol=0.0).fit(views)
+    whole = jella.MVLIV(3, max_iter=3, tol=0.0).fit(views)
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options, silence_logs=50) as cluster, distributed.Client(cluster) as client:
 
@@ -90,7 +89,7 @@ def test_losing_all_workers_is_a_sentence_and_keeps_the_last_sweep(monkeypatch, 
                 while client.nthreads():
                     time.sleep(0.05)
 
-        model = method(3, max_iter=10, tol=0.0, callback=lose, warm_start=True)
+        model = jella.MVLIV(3, max_iter=10, tol=0.0, callback=lose, warm_start=True)
         with pytest.raises(SamplesLostError, match=r"all workers are gone; start some: the fit ended after 3 sweeps"):
             model.fit(lazy(views))
         assert model.result_.stop_reason == "samples lost"

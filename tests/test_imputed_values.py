@@ -315,7 +315,7 @@ def test_levels_of_intervals_are_checked(level, fitted, views, monkeypatch):
 
 
 def test_intervals_need_calibration(views):
-    with pytest.raises(ValueError, match=r"expected a model that can hide values .* fit it on samples in memory, with"):
+    with pytest.raises(ValueError, match=r"expected a model that can hide values .* pass samples in memory, to"):
         model_of(calibrate=False).fit(views).complete(views, interval=0.9)
 
 

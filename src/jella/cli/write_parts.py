@@ -79,11 +79,8 @@ class FittedInParts(Fitted):
         return {"filled": filled, "calibrated": False, "notes": notes}
 
     def write_model(self) -> None:
-        """Write model.jella, unless the model needs samples that are not in memory."""
-        if not self.model.readout_.in_memory:
-            self.left_out.append("no model.jella: the model needs the samples of its fit, which are not in memory")
-        else:
-            self.model.save(self.folder / "model.jella")
+        """Write model.jella."""
+        self.model.save(self.folder / "model.jella")
 
     def write_report(self) -> None:
         """Note that there is no report."""

@@ -23,8 +23,6 @@ def find_evidence(fit: Fit, most_samples: int | None = None) -> ClusterEvidence 
 
 def _reason(model: Any) -> str:
     """Why a model has no evidence, in a sentence."""
-    if not model.readout_.in_memory:
-        return "The samples of the fit are in chunks, so the model was not fitted again on parts of them."
     if not model.evidence:
         path = getattr(model, "cluster_path_", None)
         alone = "" if path is None else f" ({path.words()})"

@@ -4,7 +4,7 @@ Importing this package registers the functions that differ for views in chunks. 
 are read.
 """
 
-from jella.distributed import completion, lending, neighbours, samples, start
+from jella.distributed import completion, samples, start
 from jella.distributed.read import read_chunked
 
-__all__ = ["completion", "lending", "neighbours", "read_chunked", "samples", "start"]
+__all__ = ["completion", "read_chunked", "samples", "start"]

@@ -6,19 +6,13 @@ from typing import Any
 
 import dask
 import numpy as np
-from scipy import sparse
 
 from jella.distributed.by_chunk import ByChunk
-from jella.distributed.fetch import named
-from jella.distributed.lending import lacks_something
 from jella.distributed.read import Source
-from jella.distributed.scheduler import n_threads
-from jella.distributed.store import opened
 from jella.distributed.views import ChunkedViews, as_is
 from jella.readout.base import Readout
-from jella.readout.completion import AllBounds, complete_views, within
-from jella.readout.neighbours import NeighbourReadout
-from jella.views import Schema, fill_in, read_views
+from jella.readout.completion import AllBounds, complete_views
+from jella.views import Schema, read_views
 from jella.views.containers import is_frame
 from jella.views.read import split
 from jella.views.write import put_back
@@ -28,10 +22,7 @@ from jella.views.write import put_back
 def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema, bounds: AllBounds | None = None) -> Any:
     """As in memory, but lazy. DataFrames are returned with all samples and floating columns."""
     source: Source = views.source
-    if readout.in_memory:
-        chunks = _by_readout(readout, source, bounds)
-    else:
-        chunks = _with_donors(readout, views, source, bounds)
+    chunks = _by_readout(readout, source, bounds)
     _, raws = split(X, schema)
     frame = next((raw for raw in raws if raw is not None and is_frame(raw)), None)
     written = []
@@ -54,32 +45,6 @@ def _by_readout(readout: Readout, source: Source, bounds: AllBounds | None) -> t
 def _complete(light: tuple[Readout, Any], X: dict[str, Any], masks: Any, schema: Schema) -> dict[str, Any]:
     readout, bounds = light
     return complete_views(read_views(X, masks, schema), X, readout, schema, bounds)
-
-
-def _with_donors(readout: Any, views: ChunkedViews, source: Source, bounds: AllBounds | None) -> tuple[Any, ...]:
-    """Chunks completed with residuals of the fit: neighbours are found now, their values are fetched when needed."""
-    W = readout.embed(views)
-    lacking = views.gather(lacks_something)
-    near = sparse.csr_array(sparse.diags_array(lacking.astype(W.dtype)) @ readout.neighbours_of(W))
-    near.eliminate_zeros()
-    light, call = as_is((readout.without_samples(), bounds)), dask.delayed(_complete_near, pure=False)
-    chunks, at_once, lenders, own = [], n_threads(), readout.samples, readout.known.own
-    for number, ((X, masks, first), length) in enumerate(zip(source.chunks(), source.lengths, strict=True)):
-        lenders = lenders if number % at_once else readout.samples.read_again()
-        asked = near[first : first + length]
-        wanted = named(asked.indices)
-        rows = as_is((W[first : first + length], asked[:, wanted], own[wanted]))
-        chunks.append(call(light, X, masks, source.schema, rows, lenders.delayed_rows(wanted)))
-    return tuple(chunks)
-
-
-def _complete_near(
-    light: tuple[NeighbourReadout, Any], X: dict[str, Any], masks: Any, schema: Schema, rows: Any, lenders: Any
-) -> dict[str, Any]:
-    (readout, bounds), (W, near, own) = light, rows
-    views = read_views(X, masks, schema)
-    expected = readout.expect_near(W, near, opened(lenders), own)
-    return fill_in(X, views, within(bounds, readout.in_units(views, expected)), schema)
 
 
 def _lazy_frame(parts: tuple[Any, ...], source: Source, v: int) -> Any:

@@ -7,13 +7,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from jella.distributed.by_chunk import ByChunk
-from jella.distributed.lending import filled_gram, filled_times
 from jella.distributed.views import ChunkedViews
 from jella.numerics.arrays import solve_psd
-from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
 from jella.readout.base import CLUSTERED
@@ -64,9 +61,7 @@ def _means(views: ChunkedViews) -> list[np.ndarray]:
     return [total / np.maximum(view.count_by_feature(), 1) for total, view in zip(totals, views, strict=True)]
 
 
-def _scores(
-    views: ChunkedViews, rank: int, graph: sparse.csr_array | None = None
-) -> tuple[ByChunk, np.ndarray, np.ndarray]:
+def _scores(views: ChunkedViews, rank: int) -> tuple[ByChunk, np.ndarray, np.ndarray]:
     """The leading singular triplets of the imputed views: Q (n, r) in chunks, s (r,), V (Σ d_v, r)."""
     if views.n_features > MOST_FEATURES:
         raise ValueError(
@@ -74,17 +69,13 @@ def _scores(
             "pass init='random', or blocks to start from"
         )
     means = [mean.astype(views.dtype) for mean in _means(views)]
-    gram = views.reduce(partial(_gram, means)) if graph is None else filled_gram(views, graph, means)
-    s, inverse, near = leading(gram, rank)
+    s, inverse, near = leading(views.reduce(partial(_gram, means)), rank)
     signs = largest_signs(near)
-    if graph is not None:
-        return views.cut(filled_times(views, graph, means, near * inverse * signs)), s, near * signs
     return views.map_rows(partial(_times, means, near * inverse * signs), rank), s, near * signs
 
 
 def _from_svd(views: ChunkedViews, problem: Problem, rank: int) -> Blocks:
-    graph = None if problem.neighbours is None else neighbour_graph(problem.neighbours)
-    Q, s, V = _scores(views, rank, graph)
+    Q, s, V = _scores(views, rank)
     if problem.has_nonnegative_embedding:
         up, of_Q, of_V = stronger_halves(Q.sum(half_squares), half_squares(V), s)
         Q, V = Q.map(partial(_half_times, up, of_Q)), half(V, up) * of_V

@@ -6,10 +6,8 @@ import os
 import shutil
 import tempfile
 import weakref
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ import dask
 import numpy as np
 
 from jella.distributed.scheduler import active_client, compute
-from jella.views.model import View, Views, joined_masks
+from jella.views.model import View, Views
 
 #: files are written only if they leave this share of the free space
 FREE = 0.2
@@ -37,16 +35,8 @@ class Folder:
         return all(seen) and n_bytes <= (1.0 - FREE) * shutil.disk_usage(self.path).free
 
 
-class InFiles(ABC):
-    """Samples that stay in files until a task opens them."""
-
-    @abstractmethod
-    def open(self) -> Views:
-        """The samples, in memory or read when they are used."""
-
-
 @dataclass(frozen=True)
-class Stored(InFiles):
+class Stored:
     """A chunk in files, or some of its samples: what is known about it besides the values."""
 
     stem: str
@@ -81,44 +71,6 @@ class Stored(InFiles):
         return stored
 
 
-@dataclass(frozen=True)
-class RowsInFiles(InFiles):
-    """Some samples of chunks in files, the functions that are applied to them, and their final order."""
-
-    wanted: tuple[tuple[Stored, np.ndarray], ...]
-    then: tuple[Callable[[Views], Views], ...]
-    order: np.ndarray | None = None
-
-    def open(self) -> Views:
-        """As `join_pieces`, with only one piece in memory besides the result."""
-        lengths = [rows.size for _, rows in self.wanted]
-        starts = np.cumsum([0, *lengths])
-        values: list[np.ndarray] = []
-        masks: list[list[np.ndarray]] = []
-        for number, (chunk, rows) in enumerate(self.wanted):
-            piece = take_piece(chunk, rows, self.then)
-            if not values:
-                values = [np.empty((starts[-1], view.n_features), dtype=view.X.dtype) for view in piece]
-                masks = [[] for _ in piece]
-            for view, X, seen in zip(piece, values, masks, strict=True):
-                X[starts[number] : starts[number + 1]] = view.X
-                seen.append(view.mask)
-        both = zip(piece, values, masks, strict=True)
-        views = Views(tuple(replace(view, X=X, mask=joined_masks(seen, lengths)) for view, X, seen in both))
-        return views if self.order is None else views.take(self.order)
-
-
-def take_piece(views: Any, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
-    """Some samples of a chunk, after some functions."""
-    return reduce(lambda done, step: step(done), then, opened(views.take(rows)))
-
-
-def join_pieces(parts: list[Views], order: np.ndarray | None) -> Views:
-    """The pieces joined, then put in an order."""
-    views = parts[0] if len(parts) == 1 else Views.joined(parts)
-    return views if order is None else views.take(order)
-
-
 def stored(chunks: Sequence[Any], folder: Folder) -> list[Stored]:
     """The chunks, delayed Views, written to files by the workers that compute them."""
     write = dask.delayed(Stored.write, pure=False)
@@ -128,7 +80,7 @@ def stored(chunks: Sequence[Any], folder: Folder) -> list[Stored]:
 
 def opened(chunk: Any) -> Views:
     """Samples in memory, read from their files if they are in files."""
-    return chunk.open() if isinstance(chunk, InFiles) else chunk
+    return chunk.open() if isinstance(chunk, Stored) else chunk
 
 
 def _known(view: View) -> View:

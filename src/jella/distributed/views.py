@@ -10,11 +10,10 @@ from typing import Any
 
 import dask
 import numpy as np
-from dask.graph_manipulation import clone
 
 from jella.distributed.by_chunk import ByChunk
 from jella.distributed.scheduler import added, compute, fits, keep, keep_and_compute
-from jella.distributed.store import Folder, RowsInFiles, Stored, join_pieces, opened, stored, take_piece
+from jella.distributed.store import Folder, Stored, opened, stored
 from jella.views.frames import label
 from jella.views.model import View, Views
 
@@ -159,9 +158,6 @@ class ChunkedViews:
         Whether the chunks have been computed already and are in memory or in files.
     folder : Folder or None
         The folder of the files.
-    order : int array (n,) or None
-        The position of each sample in the chunks, if the samples have another order. Chunks, and arrays in chunks, stay
-        as they are; anything else with one row per sample follows the order.
     source : Source or None
         The raw data, before anything was computed.
     """
@@ -178,7 +174,6 @@ class ChunkedViews:
     then: tuple[Callable[[Views], Views], ...] = ()
     is_kept: bool = False
     folder: Any = None
-    order: np.ndarray | None = None
     source: Any = None
 
     @cached_property
@@ -214,20 +209,14 @@ class ChunkedViews:
 
     def presence(self) -> np.ndarray:
         """Whether a sample has something observed in a view, (n, V)."""
-        return self.facts.presence if self.order is None else self.facts.presence[self.order]
+        return self.facts.presence
 
     def label(self, row: int) -> str:
         """The name of a sample in messages."""
-        row = row if self.order is None else self.order[row]
         return repr(int(row)) if self.sample_names is None else label(self.sample_names, int(row))
 
     def take(self, kept: np.ndarray) -> ChunkedViews:
         """The samples where `kept`, (n,) booleans, is True; call it before any other function is added."""
-        order = None
-        if self.order is not None:
-            places = self.order[kept]
-            order, kept = np.argsort(np.argsort(places)), np.zeros(kept.size, dtype=bool)
-            kept[places] = True
         cuts = np.split(kept, np.cumsum(self.lengths)[:-1])
         parts = [(chunk, np.flatnonzero(rows)) for chunk, rows in zip(self.chunks, cuts, strict=True) if rows.any()]
         in_files = isinstance(self.chunks[0], Stored)
@@ -236,7 +225,7 @@ class ChunkedViews:
         known = replace(self.facts, presence=self.facts.presence[kept])
         names = None if self.sample_names is None else self.sample_names[kept]
         changed = replace(self, chunks=chunks, lengths=lengths, layout=lengths, is_kept=in_files)
-        return replace(changed, known=known, sample_names=names, order=order, source=None)
+        return replace(changed, known=known, sample_names=names, source=None)
 
     # over chunks
 
@@ -269,48 +258,33 @@ class ChunkedViews:
     def gather(self, function: Callable[..., np.ndarray], *rows: ByChunk, at_most: int | None = None) -> np.ndarray:
         """The rows that a function returns for each chunk, on the client; at most about `at_most`, evenly spread."""
         every = 1 if at_most is None else -(-self.n_samples // at_most)
-        found = np.concatenate(compute(list(self._steps(partial(_some, function, every), rows))))
-        return found if self.order is None or every > 1 else found[self.order]
+        return np.concatenate(compute(list(self._steps(partial(_some, function, every), rows))))
 
-    def rebuild(self, function: Callable[..., Views], *rows: ByChunk) -> ChunkedViews:
-        """The complete views, of the same features, that a function returns for each chunk and rows of its samples."""
-        n = self.n_samples
-        facts = Facts(
-            tuple(np.full(width, n) for width in self.widths),
-            np.ones((n, len(self)), dtype=bool),
-            np.ones(len(self), dtype=bool),
-            np.ones(len(self), dtype=bool),
-            None,
-        )
-        return replace(self, chunks=tuple(self._steps(function, rows)), then=(), known=facts, is_kept=False)
+    def lowest(self, function: Callable[[Views], np.ndarray], count: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest numbers that a function gives to samples, each once, and the first sample of each.
+
+        A chunk returns at most `count` of them.
+        """
+        starts = np.cumsum([0, *self.lengths[:-1]])
+        found = compute(list(self._steps(partial(Views.lowest, function=function, count=count), ())))
+        numbers = np.concatenate([one[0] for one in found])
+        rows = np.concatenate([one[1] + start for one, start in zip(found, starts, strict=True)])
+        each, first = np.unique(numbers, return_index=True)
+        return each[:count], rows[first[:count]]
 
     def fetch(self, rows: np.ndarray) -> Views:
-        """The views of some of the samples, in the client's memory."""
-        return opened(compute([self.delayed_rows(rows)])[0])
-
-    def delayed_rows(self, rows: np.ndarray) -> Any:
-        """Some samples, as delayed Views or as a list of files to read; only these samples leave the workers."""
-        places, order = rows, None
-        if self.order is not None:
-            places = self.order[rows]
-            first = np.argsort(places)
-            places, order = places[first], np.argsort(first)
-        ends = np.cumsum(self.lengths)
+        """The views of some of the samples, in the client's memory; only these samples leave the workers."""
+        order = np.argsort(rows, kind="stable")
+        places, ends = rows[order], np.cumsum(self.lengths)
         cuts = np.split(places, np.searchsorted(places, ends[:-1]))
         parts = zip(self.chunks, cuts, ends, self.lengths, strict=True)
         wanted = [(chunk, cut - (end - length)) for chunk, cut, end, length in parts if cut.size]
-        if isinstance(self.chunks[0], Stored):
-            return as_is(RowsInFiles(tuple(wanted), self.then, order))
         then = as_is(self.then)
-        return _JOIN([_PIECE(chunk, local, then) for chunk, local in wanted], order)
-
-    def read_again(self) -> ChunkedViews:
-        """The same views with tasks of their own, so that chunks are not kept in memory for both."""
-        return self if self.is_kept else replace(self, chunks=clone(*self.chunks))
-
-    def in_order(self, order: np.ndarray) -> ChunkedViews:
-        """The views with their samples in another order; the chunks stay as they are."""
-        return replace(self, order=order if self.order is None else self.order[order], known=self.facts)
+        pieces = compute([_PIECE(chunk, local, then) for chunk, local in wanted])
+        names = None if self.sample_names is None else self.sample_names[rows]
+        joined = Views.joined(pieces).take(np.argsort(order))
+        items = zip(joined, self.names, self.columns, strict=True)
+        return Views(tuple(replace(view, name=name, feature_names=own) for view, name, own in items), names)
 
     def only(self, v: int) -> ChunkedViews:
         """One of the views."""
@@ -328,13 +302,13 @@ class ChunkedViews:
         """An array (n, r) with one row per sample, in the chunks of the samples."""
         if isinstance(rows, ByChunk):
             return rows
-        return ByChunk.cut(rows if self.order is None else rows[np.argsort(self.order)], self.lengths)
+        return ByChunk.cut(rows, self.lengths)
 
     def whole(self, rows: Any) -> np.ndarray:
         """The opposite of `cut`: the array in memory, in the order of the samples."""
         if not isinstance(rows, ByChunk):
             return rows
-        return rows.whole() if self.order is None else rows.whole()[self.order]
+        return rows.whole()
 
     def as_given(self, rows: Any) -> Any:
         """Rows as a Dask array, in the chunks that the user passed."""
@@ -428,7 +402,14 @@ def _take(views: Views, rows: np.ndarray) -> Views:
 
 
 _TAKE = dask.delayed(_take, pure=False)
-_PIECE, _JOIN = dask.delayed(take_piece, pure=False), dask.delayed(join_pieces, pure=False)
+
+
+def _piece(views: Any, rows: np.ndarray, then: tuple[Callable[[Views], Views], ...]) -> Views:
+    """Some samples of a chunk, after some functions."""
+    return reduce(lambda done, step: step(done), then, opened(views.take(rows)))
+
+
+_PIECE = dask.delayed(_piece, pure=False)
 
 
 def as_is(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from os import PathLike
 from typing import Any
@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jella.estimators.capabilities import Capabilities
+from jella.estimators.landmarks import Chosen
 from jella.estimators.left_out import fit_to_most, labels_at, places_in_fit
 from jella.estimators.needs import Needs, check_needs
 from jella.estimators.parameters import check_parameters
@@ -28,6 +29,7 @@ from jella.numerics.optional import need
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters
 from jella.readout.completion import complete_views
+from jella.readout.landmarks import Landmarks
 from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
@@ -61,6 +63,10 @@ class Prepared:
         Kinds of their values, if the method looks at them.
     y : object
         Known classes of all n samples, as they were given to the fit; None if there are none.
+    empty : int array
+        Positions of the samples without any observed value.
+    landmarks : Landmarks or None
+        Which samples the fit uses and why, if the method chooses landmarks.
     """
 
     views: AnyViews
@@ -71,6 +77,13 @@ class Prepared:
     prints: np.ndarray | None = None
     kinds: Kinds | None = None
     y: Any = None
+    empty: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    landmarks: Landmarks | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the fit uses landmarks only, so that other samples need answers too."""
+        return self.rows.size + self.empty.size < self.views.n_samples
 
     def fit_samples(self, W: Array) -> FitSamples | None:
         """The samples with their embedding (m, r), for the model to recognise them; None if it is in chunks."""
@@ -83,12 +96,14 @@ class Prepared:
         """The rank of each sample of the fit in the user's order, (m,)."""
         return np.argsort(np.argsort(self.rows))
 
+    @property
+    def ranks_among_kept(self) -> np.ndarray:
+        """The rank of each sample of the fit among all that have something observed, in the user's order, (m,)."""
+        return self.rows - np.searchsorted(self.empty, self.rows)
+
 
 class BaseMultiView(BaseEstimator):
     """Reading, checking, scaling and naming views."""
-
-    #: whether a fit orders its samples by their contents
-    _orders_samples = False
 
     n_clusters: int | None
     scale: Any
@@ -195,26 +210,30 @@ class BaseMultiView(BaseEstimator):
             if getattr(self, name, None) is not None:
                 check_scalar(getattr(self, name), name, Integral, min_val=1)
 
-    def _prepare(self, views: AnyViews) -> Prepared:
+    def _prepare(self, views: AnyViews, y: Any = None) -> Prepared:
         """The views of a fit, checked and scaled."""
         check_features(views)
         kept = kept_samples(views, self.on_empty)
-        rows, prints = np.flatnonzero(kept), None
-        used = views if kept.all() else views.take(kept)
-        if self.n_clusters is not None and self.n_clusters > used.n_samples:
+        if self.n_clusters is not None and self.n_clusters > kept.sum():
             raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the {used.n_samples} samples; choose fewer clusters"
+                f"n_clusters={self.n_clusters} is more than the {kept.sum()} samples; choose fewer clusters"
             )
+        chosen = self._choose_samples(views, kept, y)
+        if chosen is None:
+            rows, used, prints, landmarks = np.flatnonzero(kept), views if kept.all() else views.take(kept), None, None
+        else:
+            rows, used, prints, landmarks = chosen.rows, chosen.used, chosen.prints, chosen.landmarks
         if isinstance(used, Views):
             check_needs(type(self).__name__, self._needs(used), used)
-        if self._orders_samples:
-            prints = used.gather(fingerprints)
-            order = np.argsort(prints, kind="stable")
-            rows, prints, used = rows[order], prints[order], used.in_order(order)
         scaling = self._learn_scaling(used)
         if isinstance(used, Views):
             scaling.refuse_extremes(used)
-        return Prepared(views, rows, used, scaling, scaling.apply(used).persist(), prints)
+        scaled, empty = scaling.apply(used).persist(), np.flatnonzero(~kept)
+        return Prepared(views, rows, used, scaling, scaled, prints, y=y, empty=empty, landmarks=landmarks)
+
+    def _choose_samples(self, views: AnyViews, kept: np.ndarray, y: Any) -> Chosen | None:
+        """The samples that the fit uses, if the method chooses them and their order; None for all, as they are."""
+        return None
 
     def _learn_scaling(self, views: AnyViews) -> Scaling:
         return Scaling.learn(views, self.scale, self.view_weights)
@@ -230,9 +249,7 @@ class BaseMultiView(BaseEstimator):
         self.view_names_in_ = list(views.names)
         self.sample_names_in_ = views.sample_names
         names = np.arange(views.n_samples) if views.sample_names is None else views.sample_names
-        dropped = np.ones(views.n_samples, dtype=bool)
-        dropped[prepared.rows] = False
-        self.dropped_ = names[dropped].tolist()
+        self.dropped_ = names[prepared.empty].tolist()
 
     def _read(self, X: Any, observed: Any, reset: bool) -> AnyViews:
         check_given(X)
@@ -439,7 +456,8 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
                 else replace(readout.known, labels=to_numpy(prepared.scaled.whole(labels)))
             )
             readout = replace(readout, clusters=clusters, known=known)
-            self.labels_ = prepared.views.place(labels, prepared.rows)
+            if not prepared.is_part:
+                self.labels_ = prepared.views.place(labels, prepared.rows)
             for name, value in ({} if clusters is None else clusters.attributes()).items():
                 setattr(self, name, value)
         self.readout_ = readout

@@ -45,6 +45,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
 
     #: whether the method finds the number of clusters where none is given
     _chooses_n_clusters = False
+    #: whether a fit leaves its samples in the order in which they come
+    _keeps_order = False
     #: whether the objective has a minimiser; if it has, reaching max_iter is worth a warning
     has_minimiser = True
 
@@ -80,7 +82,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         return by_sweeps(size, sweeps, pairs=can.pairs, neighbours=neighbours, label_neighbours=wide)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        prepared, name = replace(self._prepare(views), y=y), type(self).__name__
+        prepared, name = self._prepare(views, y), type(self).__name__
         problem = self.declare(Data(prepared.scaled, y, prepared.rows, views.n_samples))
         if problem.needs_nonnegative_data:
             refuse_negative(prepared.used, name)
@@ -113,7 +115,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         if like is not None:
             weights = [one.root_weight**2 for one in like.scales]
             trial.set_params(scale=list(like.kinds), view_weights=weights)
-        trial._orders_samples = False  # they are in the order of the fit, which rounding must not change
+        trial._keeps_order = True  # they are in the order of the fit, which rounding must not change
         prepared = trial._prepare(views)
         problem = trial.declare(Data(prepared.scaled, None, prepared.rows, views.n_samples))
         result = trial._solve(prepared, problem)
@@ -165,9 +167,9 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             return self.init
         given = self.init if isinstance(self.init, Mapping) else {"embedding": self.init}
         W = given.get("embedding")
-        if W is None or np.shape(W)[0] != prepared.rows.size:
+        if W is None or np.shape(W)[0] != prepared.views.n_samples - prepared.empty.size:
             return self.init  # which `make_start` refuses
-        return {**given, "embedding": take_rows(W if hasattr(W, "shape") else np.asarray(W), prepared.ranks)}
+        return {**given, "embedding": take_rows(W if hasattr(W, "shape") else np.asarray(W), prepared.ranks_among_kept)}
 
     def _unfitted_for(self, places: np.ndarray) -> Any:
         """A clone for a fit to some samples of the fit; a given start has their rows only."""
@@ -209,6 +211,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             return replace(readout, known=prepared.fit_samples(W))
         prints = prepared.used.gather(fingerprints) if prepared.prints is None else prepared.prints
         pull = sum(term.ridge + term.pull for term in problem.embedding)
+        assert isinstance(prepared.scaled, Views)
         return NeighbourReadout.of(readout, prepared.scaled, problem.neighbours, pull, prints, prepared.rows, W)
 
     def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
@@ -230,7 +233,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             self._keep_what_is_left(problem, result, prepared)
         readout = self._make_readout(problem, result, prepared)
         shown = blocks.embedding if readout.known is None else readout.known.shown
-        self.embedding_ = prepared.views.place(shown, prepared.rows)
+        if not prepared.is_part:
+            self.embedding_ = prepared.views.place(shown, prepared.rows)
         self._set_answers(readout, blocks.embedding, prepared)
 
     def _keep_what_is_left(self, problem: Problem, result: Result, prepared: Prepared) -> None:

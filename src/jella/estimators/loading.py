@@ -118,7 +118,13 @@ def check_answers(model: BaseTransformer) -> None:
         W = need_array(model.embedding_, (None, readout.width), "the embedding", finite=False)
         empty = np.isnan(W).all(axis=1)
         require(np.isfinite(W[~empty]).all() and empty.sum() == len(model.dropped_), "a finite embedding")
-        require(readout.known is None or readout.known.prints.size == len(W) - empty.sum(), "the samples of the fit")
+        landmarks = vars(model).get("landmarks_")
+        n_used = len(W) - empty.sum() if landmarks is None else landmarks.n_landmarks
+        require(landmarks is None or landmarks.n_samples == len(W) - empty.sum(), "landmarks of the samples")
+        require(
+            landmarks is None or landmarks.near is None or len(landmarks.near) == len(W), "landmarks of each sample"
+        )
+        require(readout.known is None or readout.known.prints.size == n_used, "the samples of the fit")
         require(readout.known is None or int(readout.known.places.max(initial=0)) < len(W), "places of the samples")
     if "result_" in vars(model):
         blocks = model.result_.blocks

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +11,7 @@ from scipy import sparse
 from jella.graphs.neighbours import nearest
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
-from jella.views import AnyViews, Views
+from jella.views import Views
 
 #: share of an edge's weight that needs no view to confirm it
 UNCONFIRMED = 0.1
@@ -36,7 +35,7 @@ def label_neighbours(n_samples: int, n_clusters: int, n_neighbors: int) -> int:
 
 
 def confirmed_graph(
-    near: np.ndarray, views: AnyViews, W: Array, bases: Sequence[Array], weights: Sequence[float]
+    near: np.ndarray, views: Views, W: Array, bases: Sequence[Array], weights: Sequence[float]
 ) -> sparse.csr_array:
     """Graph (n, n) of neighbours in an embedding, whose edges weigh more if views have both samples as neighbours too.
 
@@ -88,17 +87,12 @@ def ranked_graph(near: np.ndarray, width: int | None = None) -> sparse.csr_array
     return neighbour_graph(near, weights=weights)
 
 
-def _neighbours(views: AnyViews, v: int, W: np.ndarray, U: np.ndarray, n_neighbors: int) -> np.ndarray:
+def _neighbours(views: Views, v: int, W: np.ndarray, U: np.ndarray, n_neighbors: int) -> np.ndarray:
     """Neighbours (n, q) in one view; a sample without the view has none, and is none."""
     has = views[v].presence()
     rows = np.flatnonzero(has)
     own = views.only(v).take(has)
-    full = (
-        own.map_samples(_as_complete)
-        if own.is_rowwise
-        else own.rebuild(partial(_completed, U), own.cut(W[rows])).persist()
-    )
-    _, found = nearest(full, n_neighbors)
+    _, found = nearest(_as_complete(own) if own.is_rowwise else _completed(U, own, W[rows]), n_neighbors)
     spread = np.full((has.size, found.shape[1]), -1)
     spread[rows] = np.where(found >= 0, rows[found], -1)
     return spread

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, like, row_blocks, to_numpy
-from jella.views import View
+from jella.views import View, Views
 
 #: a mean of residuals is shrunk as if this many more neighbours had a residual of zero
 SHRINKAGE = 3.0
 
 
-@singledispatch
 def lent_embedding(
-    lenders: Any, views: Any, W: Array, donors: np.ndarray, bases: Sequence[Array], *, in_turn: bool = False
+    lenders: Views, views: Views, W: Array, donors: np.ndarray, bases: Sequence[Array], *, in_turn: bool = False
 ) -> Array:
     """The embedding (n, r) of samples whose missing values come from donors, instead of from the model.
 
@@ -28,7 +25,7 @@ def lent_embedding(
     Parameters
     ----------
     lenders : Views
-        The samples that donors are among, scaled, in memory; other kinds of views register their own function.
+        The samples that donors are among, scaled.
     views : Views
         The samples, scaled; n of them.
     W : array (n, r)
@@ -111,8 +108,7 @@ def lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: 
     return part
 
 
-@singledispatch
-def lent_residual(view: Any, W: Array, neighbours: sparse.csr_array, U: Array) -> np.ndarray:
+def lent_residual(view: View, W: Array, neighbours: sparse.csr_array, U: Array) -> np.ndarray:
     """The mean residual of the model at the neighbours of m samples, (m, d); over the neighbours that have the value.
 
     Parameters

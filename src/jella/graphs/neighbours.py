@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -28,14 +27,15 @@ ORDERED = 20_000
 AVERAGED = 3
 #: Cells that are searched for the neighbours of each sample, its own cell included.
 PROBES = 24
+#: Samples whose neighbours are searched twice, to measure what the search finds.
+QUERIES = 40
 
 
-@singledispatch
 def nearest(
-    views: Any,
+    views: Views,
     n_neighbors: int,
     *,
-    queries: Any = None,
+    queries: Views | None = None,
     coordinates: np.ndarray | None = None,
     query_coordinates: np.ndarray | None = None,
     random_state: int = 0,
@@ -47,7 +47,7 @@ def nearest(
     Parameters
     ----------
     views : Views
-        The samples that are searched, in memory; other kinds of views register their own search.
+        The samples that are searched.
     n_neighbors : int
         At most as many neighbours are returned as there are samples.
     queries : Views, optional
@@ -108,6 +108,24 @@ def nearest(
     cells = Cells.of(to_numpy(coordinates), random_state)
     labels = cells.labels if query_coordinates is None else cells.assign(to_numpy(query_coordinates))
     return _search_cells(search, cells, labels)
+
+
+def search_recall(views: Views, n_neighbors: int, random_state: int = 0) -> float:
+    """The share of the nearest neighbours that `nearest` finds among these samples, measured on `QUERIES` of them.
+
+    >>> rng = np.random.default_rng(0)
+    >>> search_recall(Views((View("view", rng.normal(size=(30, 4)), np.ones((1, 1), dtype=bool)),)), 3)
+    1.0
+    """
+    base, n = _on_host(views), views.n_samples
+    if n <= EXACT:
+        return 1.0
+    rows = np.sort(np.random.default_rng(random_state).choice(n, QUERIES, replace=False))
+    search = Search(base, base, min(n_neighbors, n - 1), True)
+    _, true = search(rows, np.arange(n), BLOCK_BYTES)
+    cells = Cells.of(Projection.of(base, random_state)(base), random_state)
+    _, found = _search_cells(search, cells, cells.labels, rows)
+    return float(np.mean([np.isin(ours, theirs).mean() for ours, theirs in zip(true, found, strict=True)]))
 
 
 def dense_nearest(
@@ -258,11 +276,11 @@ class Search:
                 own = np.minimum(np.searchsorted(candidates, rows[block]), len(candidates) - 1)
                 found = np.flatnonzero(candidates[own] == rows[block])
                 D[found, own[found]] = np.inf
-            places, positions = _smallest(D, self.q, left.norms)
+            places, positions = places_of_smallest(D, self.q, left.norms)
             picks = candidates[positions]
             exact = self._pairwise(rows[block][places], picks)
-            places, exact, picks = _first(places, exact, picks, self.q)
-            slot = places + block.start, _rank(places)
+            places, exact, picks = first_of_rows(places, exact, picks, self.q)
+            slot = places + block.start, rank_in_row(places)
             distances[slot], indices[slot] = exact, picks
         return distances, indices
 
@@ -328,7 +346,7 @@ class Search:
         return out
 
 
-def _smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the q smallest finite entries of each row of D, and of entries that rounding makes equal.
 
     The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, in a tenth of the time
@@ -351,36 +369,48 @@ def _smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.
     rows, columns, values = rows[keep], columns[keep], values[keep]
     order = np.lexsort((values, rows))
     last = np.full(b, np.inf, D.dtype)
-    at_last = _rank(rows) == q - 1
+    at_last = rank_in_row(rows) == q - 1
     last[rows[at_last]] = values[order][at_last]
     reach = np.where(np.isfinite(last), slack * np.maximum(last, norms), 0.0).astype(D.dtype)
     keep = values <= (last + reach)[rows]
     rows, columns, values = rows[keep], columns[keep], values[keep]
     values = np.where(values >= (last - reach)[rows], last[rows], values)
-    rows, _, columns = _first(rows, values, columns, 2 * q + 16)
+    rows, _, columns = first_of_rows(rows, values, columns, 2 * q + 16)
     return rows, columns
 
 
-def _first(
+def first_of_rows(
     rows: np.ndarray, keys: np.ndarray, ids: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The triples sorted by row, key and id, at most `count` per row."""
     order = np.lexsort((ids, keys, rows))
-    order = order[_rank(rows[order]) < count]
+    order = order[rank_in_row(rows[order]) < count]
     return rows[order], keys[order], ids[order]
 
 
-def _rank(rows: np.ndarray) -> np.ndarray:
+def rank_in_row(rows: np.ndarray) -> np.ndarray:
     """The position of each element within its run of equal rows, which are in ascending order."""
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
 
 
-def _search_cells(search: Search, cells: Cells, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and indices (m, q) from the own and the nearest cells; from more cells where too few are found."""
+def _search_cells(
+    search: Search, cells: Cells, labels: np.ndarray, wanted: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Distances and indices (m, q) from the own and the nearest cells; from more cells where too few are found.
+
+    Parameters
+    ----------
+    labels : int array (m,)
+        The cells of the queries.
+    wanted : int array, optional
+        The queries whose neighbours are returned; by default all.
+    """
     n = search.base.n_samples
     distances = np.full((len(labels), search.q), np.inf, search.dtype)
     indices = np.full((len(labels), search.q), -1, dtype=np.intp)
     anything = np.asarray(search.asked.presence().any(axis=1))
+    if wanted is not None:
+        anything[np.setdiff1d(np.arange(len(labels)), wanted)] = False
     for members in groups(labels):
         rows, probes = members[anything[members]], PROBES
         while rows.size:
@@ -388,7 +418,7 @@ def _search_cells(search: Search, cells: Cells, labels: np.ndarray) -> tuple[np.
             distances[rows], indices[rows] = search(rows, candidates, CELL_BLOCK_BYTES)
             rows = rows[indices[rows, -1] < 0] if len(candidates) < n else rows[:0]
             probes *= 4
-    return distances, indices
+    return (distances, indices) if wanted is None else (distances[wanted], indices[wanted])
 
 
 def _dense(view: View) -> np.ndarray:

@@ -324,12 +324,12 @@ def cluster(
     if adjusted is not None:
         adjusted.mark(model)
     evidence = model.gather_evidence()
-    probabilities = model.label_probabilities_ if model.readout_.in_memory else None
+    probabilities = model.label_probabilities_ if isinstance(model.labels_, np.ndarray) else None
     if noise and probabilities is None:
         raise ValueError("expected samples in memory with noise=True, got a Dask collection; compute some of them")
     own = np.asarray(model.labels_)
     labels = np.where(model.belongs_nowhere(), -1, own) if noise else model.labels_
-    known = np.asarray(labels)[np.asarray(labels) >= 0]
+    known, landmarks = np.asarray(labels)[np.asarray(labels) >= 0], np.sort(model.readout_.known.places)
     missing, entries = count_cells(views, observed)
     return Clustering(
         labels=labels,
@@ -339,7 +339,7 @@ def cluster(
         n_clusters=model.n_clusters_,
         sizes=np.bincount(known, minlength=model.n_clusters_),
         sample_names=model.sample_names_in_,
-        modularity=modularity(model.graph_ + model.graph_.T, own[own >= 0]),
+        modularity=modularity(model.graph_ + model.graph_.T, own[landmarks]),
         model=model,
         n_missing=missing,
         adjuster=None if adjusted is None else adjusted.adjuster,

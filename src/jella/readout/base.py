@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from jella.numerics.arrays import Array, like, take_rows, to_numpy
+from jella.numerics.arrays import Array, like, namespace, row_blocks, take_rows, to_numpy
 from jella.numerics.finite import overflow_refused, refuse_nonfinite
 from jella.numerics.kmeans import kmeans, unit_rows
 from jella.readout.clusters import Clusters, KMeansClusters
@@ -23,6 +23,8 @@ Expected: TypeAlias = Callable[[int, np.ndarray | None], Array]
 
 #: k-means on samples in chunks is fitted to at most about this many of them
 CLUSTERED = 1_000_000
+#: new samples in memory that are answered at once
+AT_ONCE = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,28 +81,23 @@ class Readout(ABC):
         """Number of components r."""
         return int(self.bases[0].shape[1])
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether all that the model needs for an answer is in memory."""
-        return True
-
     @abstractmethod
-    def solve(self, views: AnyViews) -> Array:
+    def solve(self, views: Views) -> Array:
         """The embedding (n, r) of new samples, which are scaled and each have something observed."""
 
     # answers for samples in the user's units, in memory or in chunks
 
     def embed(self, views: AnyViews) -> Any:
         """The embedding (n, r) from which values are expected: each sample solved for what was observed of it."""
-        return self._each(views, self._embed, self.width)
+        return views.map_rows(self._embed, self.width)
 
     def present(self, views: AnyViews) -> Any:
         """The embedding (n, r) that users see."""
-        return self._each(views, self._present, self.width)
+        return views.map_rows(self._present, self.width)
 
     def assign(self, views: AnyViews) -> Any:
         """The cluster of each sample, (n,)."""
-        return self._each(views, self._assign, None, dtype=np.dtype(np.intp))
+        return views.map_rows(self._assign, None, dtype=np.dtype(np.intp))
 
     def expect(self, W: Array) -> Expected:
         """The values that the model expects of samples with embeddings (n, r), in the scale of the model."""
@@ -145,41 +142,37 @@ class Readout(ABC):
 
     # on each worker for its chunks, or for all samples together where they are in memory
 
-    def _each(self, views: AnyViews, function: Callable[..., Array], width: int | None, **kind: Any) -> Any:
-        return views.map_rows(function, width, **kind)
-
-    def _embed(self, views: AnyViews) -> Array:
+    def _embed(self, views: Views) -> Array:
         return self._answer(views, None, self.solve, np.nan)
 
-    def _present(self, views: AnyViews) -> Array:
+    def _present(self, views: Views) -> Array:
         return self._answer(views, None if self.known is None else self.known.shown, self._present_new, np.nan)
 
-    def _present_new(self, views: AnyViews) -> Array:
+    def _present_new(self, views: Views) -> Array:
         """The embedding of new samples that users see."""
         return self.solve(views)
 
-    def _assign(self, views: AnyViews) -> np.ndarray:
-        clusters, known = self.clusters, self.known
-        if clusters is None:
+    def _assign(self, views: Views) -> np.ndarray:
+        known = self.known
+        if self.clusters is None:
             raise ValueError(
                 f"expected a {self.method} that was fitted with a number of clusters, got one without clusters; set "
                 "n_clusters and fit it again"
             )
-        return self._answer(
-            views, None if known is None else known.labels, lambda new: clusters.assign(self._finite_solution(new)), -1
-        )
+        return self._answer(views, None if known is None else known.labels, self._label_new, -1)
 
-    def _finite_solution(self, views: AnyViews) -> np.ndarray:
+    def _label_new(self, views: Views) -> np.ndarray:
+        """The clusters of new samples."""
         W = to_numpy(self.solve(views))
         refuse_nonfinite(W, f"new samples of {self.method}")
-        return W
+        assert self.clusters is not None
+        return self.clusters.assign(W)
 
-    def _answer(self, views: AnyViews, known: Array | None, new: Callable[[AnyViews], Array], nothing: float) -> Array:
+    def _answer(self, views: Views, known: Array | None, new: Callable[[Views], Array], nothing: float) -> Array:
         """One row per sample: the known row for samples of the fit, `new` of the scaled views for other samples."""
-        kept = kept_samples(views, self.on_empty)
-        found = np.full(kept.size, -1, dtype=np.intp)
-        if self.known is not None and known is not None:
-            found[kept] = find_prints(views.gather(fingerprints)[kept], self.known.prints)
+        kept, found = self._recognised(views)
+        if known is None:
+            found[:] = -1
         fresh = kept & (found < 0)
         if fresh.all():
             return self._solved(views, new)
@@ -194,9 +187,21 @@ class Readout(ABC):
             full[found >= 0] = to_numpy(known)[found[found >= 0]]
         return full if isinstance(example, np.ndarray) else like(full, example)
 
-    def _solved(self, views: AnyViews, new: Callable[[AnyViews], Array]) -> Array:
+    def _recognised(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
+        """Which samples have something observed, (n,) booleans, and their positions in the fit, -1 for new ones."""
+        kept = kept_samples(views, self.on_empty)
+        found = np.full(kept.size, -1, dtype=np.intp)
+        if self.known is not None:
+            found[kept] = find_prints(fingerprints(views)[kept], self.known.prints)
+        return kept, found
+
+    def _solved(self, views: Views, new: Callable[[Views], Array]) -> Array:
         """What `new` gives for samples in the user's units; what overflows is refused."""
         what = f"new samples of {self.method}"
+        if views.n_samples > AT_ONCE:
+            parts = [np.arange(rows.start, rows.stop) for rows in row_blocks(views.n_samples, 1, AT_ONCE)]
+            pieces = [self._solved(views.take(rows), new) for rows in parts]
+            return namespace(pieces[0]).concat(pieces, axis=0)
         with overflow_refused(what):
             rows = new(self.scaling.apply(views))
         refuse_nonfinite(rows, what)

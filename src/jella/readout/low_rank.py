@@ -10,7 +10,7 @@ from jella.problem import Problem
 from jella.problem.residuals import ViewData
 from jella.readout.base import Readout
 from jella.solve.samples import embed
-from jella.views import AnyViews
+from jella.views import Views
 from jella.views.checks import refuse_missing_entries
 
 
@@ -29,7 +29,7 @@ class LowRankReadout(Readout):
     problem: Problem = field(default_factory=Problem)
     loss_state: Any = None
 
-    def solve(self, views: AnyViews) -> Array:
+    def solve(self, views: Views) -> Array:
         """The embedding (n, r) of new samples, each by itself."""
         if not self.problem.loss.allows_entries:
             refuse_missing_entries(views, self.method)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,21 +12,63 @@ from scipy import sparse
 
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters
 from jella.graphs.confirmed import confirmed_graph, label_neighbours
+from jella.graphs.expected import FitExpected
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.seeded import seeded_labels
 from jella.graphs.spectral import diffused_labels
-from jella.numerics.arrays import Array, like, to_numpy
+from jella.numerics.arrays import Array, like, row_blocks, to_numpy
+from jella.numerics.finite import refuse_nonfinite
 from jella.numerics.kmeans import unit_rows
 from jella.numerics.sparse_arrays import neighbour_graph
-from jella.problem import Problem
 from jella.problem.residuals import ViewData
 from jella.problem.terms import Ridge
-from jella.readout.base import Expected, FitSamples
+from jella.readout.base import AT_ONCE, Expected, FitSamples
 from jella.readout.clusters import Clusters, NeighbourClusters, rank_votes
 from jella.readout.low_rank import LowRankReadout
-from jella.solve.samples import embed
+from jella.solve.samples import embed, embed_pulled
 from jella.views import AnyViews, Views
+
+#: up to this many samples of a fit are compared with new samples entry by entry
+COMPARED = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """New samples among those of a fit.
+
+    Attributes
+    ----------
+    own : array (n, r)
+        The embedding that the model computes with.
+    near : int array (n, q)
+        Neighbours in the fit, the nearest first.
+    donors : int array (n, p)
+        Samples of the fit that lend missing values, in this order; -1 means none.
+    """
+
+    own: Array
+    near: np.ndarray
+    donors: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Tied:
+    """All n samples of a fit: the landmarks, and those that are tied to them.
+
+    Attributes
+    ----------
+    shown : array (n, r)
+        The embedding that users see; NaN for samples without any value.
+    near : int array (n, q)
+        Nearest landmarks of the samples that are tied to them, -1 for all others.
+    labels : int array (n,) or None
+        -1 for samples without any value.
+    """
+
+    shown: Array
+    near: np.ndarray
+    labels: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +80,7 @@ class NeighbourReadout(LowRankReadout):
 
     Attributes
     ----------
-    samples : AnyViews
+    samples : Views
         The samples of the fit, scaled, in the order of `known`.
     near : int array (m, q)
         Neighbours of each of these samples in the embedding.
@@ -47,7 +89,7 @@ class NeighbourReadout(LowRankReadout):
         Weight of the squared distance between a new sample and the mean of its neighbours.
     """
 
-    samples: AnyViews = field(default_factory=lambda: Views(()))
+    samples: Views = field(default_factory=lambda: Views(()))
     near: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
     n_neighbors: int = 10
     pull: float = 0.0
@@ -56,7 +98,7 @@ class NeighbourReadout(LowRankReadout):
     def of(
         cls,
         readout: LowRankReadout,
-        samples: AnyViews,
+        samples: Views,
         neighbours: np.ndarray,
         pull: float,
         prints: np.ndarray,
@@ -69,7 +111,7 @@ class NeighbourReadout(LowRankReadout):
         ----------
         readout : LowRankReadout
             The part that needs no samples.
-        samples : AnyViews
+        samples : Views
             The m samples of the fit, scaled.
         neighbours : int array (m, q)
             Neighbours of each sample in the data.
@@ -86,36 +128,87 @@ class NeighbourReadout(LowRankReadout):
         return cls(**parts, samples=samples, near=near, n_neighbors=q, pull=pull)
 
     @property
-    def in_memory(self) -> bool:
-        """Whether the samples of the fit are in memory."""
-        return isinstance(self.samples, Views)
-
-    @property
     def _fit(self) -> FitSamples:
         assert self.known is not None
         return self.known
 
     @cached_property
+    def _expected(self) -> FitExpected:
+        return FitExpected(to_numpy(self._fit.own), [to_numpy(U) for U in self.bases])
+
+    @cached_property
     def _unit_rows(self) -> np.ndarray:
         return unit_rows(to_numpy(self._fit.own))
 
-    def solve(self, views: AnyViews) -> Array:
+    def solve(self, views: Views) -> Array:
         """The embedding (n, r) of new samples: from their observed values, pulled to the mean of their neighbours."""
-        return self.placed(views, nearest(self.samples, self.n_neighbors, queries=views)[1])
+        return self.place(views).own
 
-    def placed(self, views: AnyViews, found: np.ndarray) -> Array:
-        """The embedding (n, r) of new samples with given neighbours (n, q) in the fit, -1 where there is none."""
+    def place(self, views: Views) -> Placed:
+        """New samples, scaled, among those of the fit.
+
+        Up to `COMPARED` samples of the fit are compared with new ones over the entries that both have, which takes too
+        long for more. Of these, the neighbours are the samples whose expected values fit the observed ones best.
+        """
+        q = self.n_neighbors
+        if self._fit.places.size <= COMPARED:
+            alike = nearest(self.samples, q, queries=views)[1]
+            own = self.placed(views, alike)
+            near = self._near(own)
+            return Placed(own, near, np.concatenate([alike, near], axis=1))
+        near = self._expected.nearest(views, q)
+        return Placed(self.placed(views, near), near, near)
+
+    def tie(self, views: Views) -> Tied:
+        """All samples of a fit, in the user's units, of which this readout knows the landmarks."""
+        fit, n, q = self._fit, views.n_samples, self.n_neighbors
+        kept, found = self._recognised(views)
+        shown = np.full((n, self.width), np.nan, dtype=to_numpy(fit.shown[:1]).dtype)
+        near = np.full((n, q), -1, dtype=np.int32)
+        shown[found >= 0] = to_numpy(fit.shown)[found[found >= 0]]
+        rest = np.flatnonzero(kept & (found < 0))
+        for block in row_blocks(rest.size, 1, AT_ONCE):
+            rows = rest[block]
+            scaled = self.scaling.apply(views.take(rows))
+            placed = self.place(scaled)
+            near[rows], shown[rows] = placed.near, to_numpy(self._shown(scaled, placed))
+        labels = None
+        if fit.labels is not None and isinstance(self.clusters, NeighbourClusters):
+            labels = np.full(n, -1, dtype=np.intp)
+            labels[found >= 0] = fit.labels[found[found >= 0]]
+            labels[rest] = rank_votes(near[rest], self.clusters.labels, self.clusters.n_clusters).argmax(axis=1)
+        return Tied(shown if isinstance(fit.shown, np.ndarray) else like(shown, fit.shown), near, labels)
+
+    def _near(self, W: Array) -> np.ndarray:
+        """Neighbours (n, q), in the fit, of embeddings (n, r)."""
+        return dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))[1]
+
+    def _mean_of(self, found: np.ndarray) -> Array:
+        """The mean embedding of samples of the fit (n, q), -1 where there is none."""
         close = to_numpy(self._fit.own)[found]
         has = (found >= 0)[:, :, None]
-        mean = like(np.where(has, close, 0.0).sum(axis=1) / np.maximum(has.sum(axis=1), 1), self.bases[0])
-        drawn = replace(self.problem, embedding=(Ridge(self.pull),))
-        return views.gather(partial(_drawn, self.bases, drawn), views.cut(self.pull * mean))
+        return like(np.where(has, close, 0.0).sum(axis=1) / np.maximum(has.sum(axis=1), 1), self.bases[0])
+
+    def placed(self, views: Views, found: np.ndarray) -> Array:
+        """The embedding (n, r) of new samples with given neighbours (n, q) in the fit, -1 where there is none."""
+        data = [ViewData(view) for view in views]
+        if self.pull == 0.0 or self._fit.places.size <= COMPARED:
+            drawn = replace(self.problem, embedding=(Ridge(self.pull),))
+            return embed(data, self.bases, drawn, towards=self.pull * self._mean_of(found))
+        return embed_pulled(data, self.bases, self.problem, self.pull, self._mean_of(found))
 
     def expect(self, W: Array) -> Expected:
         """The values of the low-rank model, plus the mean residual of each sample's neighbours in the fit."""
-        return self.expect_near(W, self.neighbours_of(W), self.samples, self._fit.own)
+        plain, near = super().expect(W), self._graph_to(W)
 
-    def neighbours_of(self, W: Array) -> sparse.csr_array:
+        def with_residual(v: int, rows: np.ndarray | None) -> Array:
+            values = plain(v, rows)
+            chosen = near if rows is None else near[rows]
+            return values + like(lent_residual(self.samples[v], self._fit.own, chosen, self.bases[v]), values)
+
+        return with_residual
+
+    def _graph_to(self, W: Array) -> sparse.csr_array:
         """A graph (n, m) of ones at the neighbours of embeddings (n, r) in the fit; none for rows of NaN."""
         rows = self._unit_rows
         known = ~np.isnan(to_numpy(W)).any(axis=1)
@@ -125,17 +218,6 @@ class NeighbourReadout(LowRankReadout):
         lines, places = np.nonzero(found >= 0)
         ones = np.ones(lines.size, dtype=rows.dtype)
         return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, rows.shape[0]))
-
-    def expect_near(self, W: Array, near: sparse.csr_array, lenders: AnyViews, own: Array) -> Expected:
-        """As `expect`, with given neighbours: `near` has ones at the lenders, and `own` is their embedding."""
-        plain = super().expect(W)
-
-        def with_residual(v: int, rows: np.ndarray | None) -> Array:
-            values = plain(v, rows)
-            chosen = near if rows is None else near[rows]
-            return values + like(lent_residual(lenders[v], own, chosen, self.bases[v]), values)
-
-        return with_residual
 
     def find_clusters(
         self,
@@ -183,7 +265,7 @@ class NeighbourReadout(LowRankReadout):
         rows = np.arange(len(self.near)) if rows is None else rows
         return rank_votes(np.concatenate([rows[:, None], self.near[rows]], axis=1), labels, n_clusters)
 
-    def probable(self, views: AnyViews, confidence: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    def probable(self, views: Views, confidence: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Probabilities (n, k) of the clusters; NaN for samples without any value.
 
         Parameters
@@ -195,32 +277,34 @@ class NeighbourReadout(LowRankReadout):
         assert isinstance(clusters, NeighbourClusters)
         assert labels is not None
         own = confidence(self.votes(labels, clusters.n_clusters))
-        return self._answer(views, own, lambda new: confidence(clusters.votes(self._finite_solution(new))), np.nan)
+        return self._answer(views, own, lambda new: confidence(self._votes_of(self.place(new))), np.nan)
 
-    def without_samples(self) -> NeighbourReadout:
-        """The readout without the samples of its fit, which workers need for `expect_near`."""
-        return replace(self, known=None, clusters=None, samples=Views(()), near=np.empty((0, 0), dtype=np.intp))
-
-    def _labels_of(self, views: AnyViews, W: Array, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
+    def _labels_of(self, views: Views, W: Array, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
         return diffused_labels(self._label_graph(views, W, n_clusters), n_clusters, n_init, random_state)
 
-    def _label_graph(self, views: AnyViews, W: Array, n_clusters: int) -> sparse.csr_array:
+    def _label_graph(self, views: Views, W: Array, n_clusters: int) -> sparse.csr_array:
         """The graph that labels come from."""
         weights = [scale.root_weight**2 for scale in self.scaling.scales]
         q = label_neighbours(views.n_samples, n_clusters, self.n_neighbors)
         _, near = dense_nearest(unit_rows(to_numpy(W)), q)
         return confirmed_graph(near, views, W, self.bases, weights)
 
-    def _each(self, views: AnyViews, function: Callable[..., Array], width: int | None, **kind: Any) -> Any:
-        # samples of the fit that are in chunks cannot be sent to the worker of each new chunk
-        return super()._each(views, function, width, **kind) if self.in_memory else function(views.persist())
-
-    def _present_new(self, views: AnyViews) -> Array:
+    def _present_new(self, views: Views) -> Array:
         """The embedding (n, r) of new samples whose missing values come from donors in the fit."""
-        W = self.solve(views)
-        _, near = dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
-        _, alike = nearest(self.samples, self.n_neighbors, queries=views)
-        return lent_embedding(self.samples, views, W, np.concatenate([alike, near], axis=1), self.bases)
+        return self._shown(views, self.place(views))
+
+    def _shown(self, views: Views, placed: Placed) -> Array:
+        return lent_embedding(self.samples, views, placed.own, placed.donors, self.bases)
+
+    def _label_new(self, views: Views) -> np.ndarray:
+        return self._votes_of(self.place(views)).argmax(axis=1)
+
+    def _votes_of(self, placed: Placed) -> np.ndarray:
+        """Votes (n, k) of the neighbours of new samples for the clusters."""
+        clusters = self.clusters
+        assert isinstance(clusters, NeighbourClusters)
+        refuse_nonfinite(placed.own, f"new samples of {self.method}")
+        return rank_votes(placed.near, clusters.labels, clusters.n_clusters)
 
 
 def largest_first(labels: np.ndarray) -> np.ndarray:
@@ -233,7 +317,3 @@ def largest_first(labels: np.ndarray) -> np.ndarray:
     rank = np.empty(found.size, dtype=np.intp)
     rank[np.lexsort((first, -sizes))] = np.arange(found.size)
     return rank[number]
-
-
-def _drawn(bases: tuple[Array, ...], problem: Problem, views: Views, towards: Array) -> Array:
-    return embed([ViewData(view) for view in views], bases, problem, towards=towards)

@@ -24,6 +24,7 @@ from jella.problem.terms.block_diagonal import BlockState
 from jella.problem.terms.sample_norm import RobustState
 from jella.readout.base import FitSamples
 from jella.readout.clusters import IndicatorClusters, KMeansClusters, NeighbourClusters
+from jella.readout.landmarks import Landmarks
 from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.saving.hints import check_hint, hints_of
@@ -48,6 +49,7 @@ RECORDS: tuple[type, ...] = (
     IndicatorClusters,
     Kinds,
     KMeansClusters,
+    Landmarks,
     LowRankReadout,
     NeighbourClusters,
     NeighbourReadout,

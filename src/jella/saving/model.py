@@ -35,12 +35,6 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     encoder = Encoder()
     settings = model.get_params(deep=False)
     fitted = {name: value for name, value in vars(model).items() if name not in settings}
-    readout = fitted.get("readout_")
-    if readout is not None and not readout.in_memory:
-        raise ValueError(
-            f"expected a model that has the samples it needs in memory, got {cls.__name__} fitted on a Dask "
-            "collection; keep its embedding_ and labels_, or fit MVLIV, which needs no samples"
-        )
     fitted = {name: _in_memory(value) for name, value in fitted.items() if not is_dask(value) and name != "_files"}
     for name in fitted:
         if name not in fitted_names(cls):

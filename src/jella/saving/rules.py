@@ -21,6 +21,7 @@ from jella.problem.terms.block_diagonal import BlockState
 from jella.problem.terms.sample_norm import RobustState, SampleNorm
 from jella.readout.base import FitSamples, Readout
 from jella.readout.clusters import Clusters, KMeansClusters, NeighbourClusters
+from jella.readout.landmarks import Landmarks
 from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
@@ -167,6 +168,14 @@ def _(samples: FitSamples) -> None:
     need_array(samples.shown, shape, "the embedding")
     if samples.labels is not None:
         need_indices(samples.labels, (m,), "labels", 0, max(m, 1))
+
+
+@check_record.register
+def _(landmarks: Landmarks) -> None:
+    require(1 <= landmarks.n_landmarks <= landmarks.n_samples, "no more landmarks than samples")
+    require(landmarks.recall is None or 0 <= landmarks.recall <= 1, "a recall from 0 to 1")
+    if landmarks.near is not None:
+        need_indices(landmarks.near, (None, None), "nearest landmarks", -1, landmarks.n_landmarks)
 
 
 @check_record.register

@@ -195,6 +195,42 @@ def embed(
     return update_by_parts(update, data, bases, alone, start, towards=towards)
 
 
+def embed_pulled(
+    data: Sequence[ViewData], bases: Sequence[Array], problem: Problem, weight: float, points: Array
+) -> Array:
+    """Each sample's embedding (n, r) that minimises its loss + weight·‖w − point‖², for many samples.
+
+    As `embed` with a ridge and a pull, to rounding. With a positive weight no gram is singular, so each is factored by
+    LU, in a tenth of the time of its eigenvectors.
+    """
+    rows: list[Any] = []
+    pieces: list[Array] = []
+    eye = weight * like(np.eye(bases[0].shape[1]), bases[0])
+    whole = all(view.view.is_rowwise for view in data)
+    for part in by_availability(data, bases) if whole else by_sample(data, bases, None):
+        quadratic = part.quadratic.scaled(problem.loss.weight)
+        pieces.append(_solved(quadratic.gram + eye, quadratic.cross + weight * part.of(points)))
+        rows.append(part.rows)
+    return _joined(pieces, rows)
+
+
+def _solved(gram: Array, right: Array) -> Array:
+    """Rows w_i with gram_i w_i = right_i; one gram (r, r), or one per row (n, r, r)."""
+    xp = namespace(gram)
+    if gram.ndim == 2:
+        return xp.linalg.solve(gram, right.T).T
+    return xp.linalg.solve(gram, right[:, :, None])[:, :, 0]
+
+
+def _joined(pieces: list[Array], rows: list[Any]) -> Array:
+    """Pieces of an array, which belong to these rows."""
+    if len(pieces) == 1:
+        return pieces[0]
+    xp = namespace(*pieces)
+    together = xp.concat(pieces, axis=0)
+    return together if isinstance(rows[0], slice) else xp.take(together, xp.argsort(xp.concat(rows)), axis=0)
+
+
 def update_by_parts(
     update: Update,
     data: Sequence[ViewData],
@@ -211,7 +247,8 @@ def update_by_parts(
 
     With over-relaxation, `fitted` has the cross products of the fitted values, (n, r).
     """
-    xp, rows, pieces = namespace(W), [], []
+    rows: list[Any] = []
+    pieces: list[Array] = []
     whole = row_weights is None and all(view.view.is_rowwise for view in data)
     for part in by_availability(data, bases) if whole else by_sample(data, bases, row_weights):
         quadratic = part.quadratic if fitted is None else part.quadratic.relaxed(relaxation, part.of(fitted))
@@ -220,7 +257,4 @@ def update_by_parts(
             quadratic = replace(quadratic, cross=quadratic.cross + part.of(towards))
         pieces.append(update.apply(quadratic, problem.embedding, part.of(W)))
         rows.append(part.rows)
-    if len(pieces) == 1:
-        return pieces[0]
-    together = xp.concat(pieces, axis=0)
-    return together if isinstance(rows[0], slice) else xp.take(together, xp.argsort(xp.concat(rows)), axis=0)
+    return _joined(pieces, rows)

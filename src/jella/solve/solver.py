@@ -125,7 +125,7 @@ def solve(
     """
     order = None if problem.order is None or start.embedding_states else problem.order(start.embedding)
     if order is not None:
-        problem, views, start = problem.take(order), views.in_order(order), problem.take_blocks(start, order)
+        problem, views, start = problem.take(order), views.take(order), problem.take_blocks(start, order)
     samples = samples_of(views, plan)
     record = _Record()
     current = evaluate(problem, samples, problem.start_states(start))

@@ -118,9 +118,6 @@ class AnyViews(Protocol):
     def take(self, rows: np.ndarray) -> AnyViews:
         """The views of some of the samples; in chunks, of those where `rows` is True."""
 
-    def in_order(self, order: np.ndarray) -> AnyViews:
-        """The views with their samples in another order."""
-
     def only(self, v: int) -> AnyViews:
         """One of the views."""
 
@@ -136,8 +133,11 @@ class AnyViews(Protocol):
     def reduce(self, function: Callable[..., Any], *rows: Any) -> Any:
         """The result of a function, a sum over samples, of the views and of arrays with one row per sample."""
 
-    def rebuild(self, function: Callable[..., Views], *rows: Any) -> AnyViews:
-        """The views that a function makes, sample by sample, of these and of arrays with one row per sample."""
+    def lowest(self, function: Callable[[Views], np.ndarray], count: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest numbers (m,) that a function gives to samples, each once, ascending, and where they first occur.
+
+        At most `count`; None means all.
+        """
 
     def fetch(self, rows: np.ndarray) -> Views:
         """The views of some of the samples, in memory."""
@@ -367,13 +367,18 @@ class Views:
 
     # several methods of `AnyViews` are the same for samples in memory: they differ for views in chunks only
 
-    fetch = in_order = take
+    fetch = take
 
     def gather(self, function: Callable[..., T], *rows: Array, at_most: int | None = None) -> T:
         """The result of a function of the views, and of arrays with one row per sample."""
         return function(self, *rows)
 
-    map_samples = reduce = rebuild = gather
+    map_samples = reduce = gather
+
+    def lowest(self, function: Callable[[Views], np.ndarray], count: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest numbers that a function gives to samples, each once, and the first sample of each."""
+        numbers, rows = np.unique(function(self), return_index=True)
+        return numbers[:count], rows[:count]
 
     def map_rows(self, function: Callable[..., Array], width: int | None, *rows: Array, dtype: Any = None) -> Array:
         """The rows that a function returns, sample by sample."""

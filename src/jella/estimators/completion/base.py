@@ -40,11 +40,11 @@ class CompletionReadout(Readout):
     def formulate(self, observed: Array, V: Array) -> Formulation:
         """The problem of new samples, each by itself, with the learned row space V (d, r) fixed."""
 
-    def _embed(self, views: AnyViews) -> Array:
+    def _embed(self, views: Views) -> Array:
         """A sample of the fit keeps its row of the matrix."""
         return self._present(views)
 
-    def solve(self, views: AnyViews) -> Array:
+    def solve(self, views: Views) -> Array:
         """The embedding (n, r) of new samples, in blocks of samples."""
         xp = namespace(*self.bases)
         V = xp.astype(xp.concat(list(self.bases), axis=0), xp.float64)
@@ -94,9 +94,9 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
         """The rank of the factors that a round computes."""
         return self._rank(views)
 
-    def _prepare(self, views: AnyViews) -> Prepared:
+    def _prepare(self, views: AnyViews, y: Any = None) -> Prepared:
         """The views of a fit, scaled in double precision: rounds that raise a penalty multiply errors of rounding."""
-        prepared: Any = super()._prepare(views)
+        prepared: Any = super()._prepare(views, y)
         if "float64" in str(prepared.used.dtype):
             return prepared
         double = in_double(prepared.used)

@@ -19,7 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from jella.estimators.base import DEFAULT_RANK, Prepared, has_clusters
 from jella.estimators.framework import BaseClusterer
-from jella.estimators.known_classes import checked_classes, known_classes
+from jella.estimators.known_classes import checked_classes, known_classes, labels_of
+from jella.estimators.landmarks import LANDMARKS, Chosen, check_landmarks, choose_landmarks, most_landmarks
+from jella.estimators.needs import Needs
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
 from jella.evidence.refits import drawn_samples
@@ -34,8 +36,9 @@ from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.readout.base import Readout
-from jella.readout.clusters import Clusters
+from jella.readout.clusters import Clusters, rank_votes
 from jella.readout.completion import complete_views
+from jella.readout.landmarks import Landmarks
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
 from jella.views import AnyViews, Views
@@ -50,6 +53,8 @@ UNKNOWN_CLUSTERS = 20
 OUTLIER, OUTLIER_NEIGHBOURS = 1.5, 20
 #: but at most one component per this many features: a rank near the number of features completes nothing
 FEATURES_PER_COMPONENT = 3
+#: of a sample that is tied to landmarks: numbers that it needs besides embedding and neighbours, seconds per number
+PLACED_NUMBERS, PLACED_SECONDS = 10, 2e-6
 
 
 class NoClearClustersWarning(UserWarning):
@@ -109,6 +114,10 @@ class SparseBDR(BaseClusterer):
         1, with a warning. False: by the neighbour graph alone, and probabilities of labels are not calibrated.
     n_jobs : int, optional
         Threads for the refits that give evidence; None means one, -1 all.
+    landmarks : 'auto', int or None, default='auto'
+        The number of samples that are related to each other. All other samples are tied to the nearest of these
+        landmarks, which costs the same per sample however many there are. 'auto': all up to 20 000 samples, and all up
+        to 100 000 if a search finds most of their nearest neighbours; otherwise 20 000. None: all.
     kinds : str or dict, optional
         Kinds of values: 'real', 'amount' (non-negative), 'count', 'proportion' or 'binary', for all views; or a dict
         of view -> kind, or of view -> dict of feature -> kind. By default detected; `complete` stays in their range.
@@ -138,8 +147,10 @@ class SparseBDR(BaseClusterer):
     imputer_ : Imputer or None
         What `complete` has learned from hidden values, after its first call: ``imputer_.overall`` and
         ``imputer_.by_view`` are estimates of the error.
-    affinity_, graph_ : sparse arrays (n, n)
-        B, and the neighbours that its support comes from, over the samples that were kept.
+    landmarks_ : Landmarks
+        Which samples are related to each other, and why; printed by ``print(model.landmarks_)``.
+    affinity_, graph_ : sparse arrays (m, m)
+        B, and the neighbours that its support comes from, over the landmarks, in the order of the samples.
     bases_, objective_, history_, n_iter_, converged_, result_, scaling_, dropped_
         As in `jella.MVLIV`; also n_features_in_, feature_names_in_, view_names_in_ and sample_names_in_.
 
@@ -165,10 +176,10 @@ class SparseBDR(BaseClusterer):
     """
 
     _chooses_n_clusters = True
-    _orders_samples = True
     has_minimiser = False  # stopping early is meant
 
     kinds_: Kinds
+    landmarks_: Landmarks
     imputer_: Imputer | None
     evidence_: ClusterEvidence | None
 
@@ -193,6 +204,7 @@ class SparseBDR(BaseClusterer):
         calibrate: bool = True,
         evidence: bool = True,
         n_jobs: int | None = None,
+        landmarks: Any = "auto",
         kinds: Any = None,
         on_empty: str = "raise",
         callback: Any = None,
@@ -216,6 +228,7 @@ class SparseBDR(BaseClusterer):
         self.calibrate = calibrate
         self.evidence = evidence
         self.n_jobs = n_jobs
+        self.landmarks = landmarks
         self.kinds = kinds
         self.on_empty = on_empty
         self.callback = callback
@@ -224,6 +237,7 @@ class SparseBDR(BaseClusterer):
     def declare(self, data: Data) -> Problem:
         """Squared loss, orthonormal bases, a ridge, and the block-diagonal term on the neighbours of the data."""
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
+        assert isinstance(data.views, Views)
         _, neighbours = nearest(data.views, self.n_neighbors)
         support = Support.averaging(symmetric_support(neighbour_graph(neighbours)))
         blocks = SparseBlockDiagonal(support, self.n_blocks, alpha=self.alpha, beta=self.beta, gamma=self.gamma)
@@ -275,14 +289,13 @@ class SparseBDR(BaseClusterer):
         views = self.read(X, observed)
         check_level(interval)
         with overflow_refused("completed values"):
-            imputer = self.learn_completion()
-            if imputer is not None and isinstance(views, Views):
+            if isinstance(views, Views) and self.learn_completion() is not None:
                 found = self.estimates(views, interval)
                 return found.fill(X, self.schema_) if interval is None else found.interval(X, self.schema_)
             if interval is not None:
                 raise ValueError(
                     "expected a model that can hide values of its samples for intervals, got one without calibration; "
-                    "fit it on samples in memory, with calibrate=True"
+                    "pass samples in memory, to a model with calibrate=True"
                 )
             bounds = [self.kinds_.bounds(v) for v in range(len(self.schema_.names))]
             return complete_views(views, X, self._answers(), self.schema_, bounds)
@@ -310,12 +323,12 @@ class SparseBDR(BaseClusterer):
         Returns
         -------
         imputer : Imputer or None
-            Also in `imputer_`. None with calibrate=False, for samples in chunks, after a fit that was interrupted, and
-            where nothing can be hidden.
+            Also in `imputer_`. None with calibrate=False, after a fit that was interrupted, and where nothing can be
+            hidden.
         """
         check_is_fitted(self, "readout_")
         readout = self.readout_
-        if not self.calibrate or not isinstance(readout, NeighbourReadout) or not isinstance(readout.samples, Views):
+        if not self.calibrate or not isinstance(readout, NeighbourReadout):
             return None
         if "imputer_" not in vars(self):
             stopped = self.result_.stop_reason == "interrupted"
@@ -354,28 +367,39 @@ class SparseBDR(BaseClusterer):
         """
         check_is_fitted(self, "readout_")
         readout, views = self._answers(), self.read(X, observed)
-        if not isinstance(readout, NeighbourReadout) or not isinstance(views, Views) or not readout.in_memory:
-            raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
-        return readout.probable(views, self._confidence().probabilities)
+        assert isinstance(readout, NeighbourReadout)
+        answer = partial(readout.probable, confidence=self._confidence().probabilities)
+        return views.as_given(views.map_rows(answer, self.n_clusters_, dtype=np.dtype(np.float64)))
 
     @property
     def label_probabilities_(self) -> np.ndarray:
         """Probabilities (n, k) of the clusters of the samples of the fit."""
         check_is_fitted(self, "labels_")
-        readout = self.readout_
-        if not isinstance(readout, NeighbourReadout) or not readout.in_memory:
-            raise AttributeError("expected a fit to samples in memory, got one to a Dask collection")
+        full = self.label_votes()
+        kept = ~np.isnan(full[:, 0])
+        full[kept] = self._confidence().probabilities(full[kept])
+        return full
+
+    def label_votes(self) -> np.ndarray:
+        """Votes (n, k) of neighbours for the clusters of the samples of the fit; NaN for samples without any value."""
+        check_is_fitted(self, "labels_")
+        readout, near = self.readout_, self.landmarks_.near
+        if not isinstance(self.labels_, np.ndarray) or not isinstance(readout, NeighbourReadout):
+            raise AttributeError("expected a fit to samples in memory, got one to a Dask collection; use predict_proba")
         known = readout.known
         assert known is not None
         assert known.labels is not None
         full = np.full((len(self.labels_), self.n_clusters_), np.nan)
-        full[known.places] = self._confidence().probabilities(readout.votes(known.labels, self.n_clusters_))
+        full[known.places] = readout.votes(known.labels, self.n_clusters_)
+        if near is not None:
+            tied = np.flatnonzero(near[:, 0] >= 0)
+            full[tied] = rank_votes(near[tied], known.labels, self.n_clusters_)
         return full
 
     def belongs_nowhere(self) -> np.ndarray:
         """Which samples of the fit belong to no cluster, (n,) booleans.
 
-        These are samples whose label has a probability below a half, samples that lie apart from their neighbours in
+        These are samples whose label has a probability below a half, landmarks that lie apart from their neighbours in
         the embedding (local outlier factor above 1.5), and samples without any value.
         """
         sure = self.label_probabilities_
@@ -478,16 +502,57 @@ class SparseBDR(BaseClusterer):
         found = self.gather_evidence()
         return Confidence() if found is None else found.confidence
 
-    def _prepare(self, views: AnyViews) -> Prepared:
-        prepared = super()._prepare(views)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_landmarks(self.landmarks)
+
+    def _needs(self, views: Views) -> Needs:
+        n, most = views.n_samples, most_landmarks(views.n_features)
+        wanted = n if self.landmarks is None else most if self.landmarks == "auto" else int(self.landmarks)
+        few = super()._needs(views.take(np.arange(min(n, wanted)))) if n > wanted else super()._needs(views)
+        rest = (n - min(n, wanted)) * (2 * self._rank(views) + self.n_neighbors + PLACED_NUMBERS)
+        return Needs(few.memory + 8 * rest, few.seconds + rest * PLACED_SECONDS)
+
+    def _prepare(self, views: AnyViews, y: Any = None) -> Prepared:
+        prepared = super()._prepare(views, y)
         return replace(prepared, kinds=Kinds.learn(prepared.used, self.kinds))
+
+    def _choose_samples(self, views: AnyViews, kept: np.ndarray, y: Any) -> Chosen | None:
+        if self._keeps_order:
+            return None
+        classes = None if y is None else labels_of(y, np.arange(views.n_samples), views.n_samples)
+        return choose_landmarks(views, kept, classes, self.landmarks, self.n_neighbors)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        words = super().__repr__(N_CHAR_MAX)
+        found = vars(self).get("landmarks_")
+        return words if found is None or found.n_samples <= LANDMARKS else f"{words}\n# {found}"
 
     def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
         if "imputer_" in vars(self):
             del self.imputer_  # it belongs to the last fit
         assert prepared.kinds is not None
-        self.kinds_ = prepared.kinds
+        assert prepared.landmarks is not None
+        self.kinds_, self.landmarks_ = prepared.kinds, prepared.landmarks
         super()._set_fitted(X, problem, result, prepared)
+        if prepared.is_part:
+            self._tie_the_rest(prepared)
+
+    def _tie_the_rest(self, prepared: Prepared) -> None:
+        """Set embedding and labels of all samples, where the fit used landmarks only."""
+        readout, views = self._answers(), prepared.views
+        assert isinstance(readout, NeighbourReadout)
+        if not isinstance(views, Views):
+            self.embedding_ = views.as_given(readout.present(views))
+            if self._seeks_clusters:
+                self.labels_ = views.as_given(readout.assign(views))
+            return
+        tied = readout.tie(views)
+        self.landmarks_ = replace(self.landmarks_, near=tied.near)
+        self.embedding_ = tied.shown
+        if tied.labels is not None:
+            classes = np.full(views.n_samples, -1) if prepared.y is None else np.asarray(prepared.y).astype(int)
+            self.labels_ = np.where((classes >= 0) & (tied.labels >= 0), classes, tied.labels)
 
     @property
     def affinity_(self) -> Any:

@@ -1,0 +1,113 @@
+"""Landmarks: the samples of a large fit that are related to each other; all others are tied to the nearest of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from jella.graphs.neighbours import search_recall
+from jella.readout.landmarks import Landmarks
+from jella.views import AnyViews, Views
+from jella.views.fingerprints import fingerprints
+from jella.views.scaling import Scaling
+
+#: up to this many samples all are landmarks; of more samples, this many are
+LANDMARKS = 20_000
+#: landmarks hold at most this many numbers, but there are at least so few
+MOST_NUMBERS, FEWEST_LANDMARKS = 2**27, 2000
+#: up to this many samples all are landmarks too, if a search finds this share of their nearest neighbours
+MOST_RELATED, ENOUGH = 100_000, 0.75
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The samples that a fit uses.
+
+    Attributes
+    ----------
+    rows : int array (m,)
+        Their positions, in the order of the fit.
+    used : Views
+    prints : uint64 array (m,)
+        Their fingerprints.
+    landmarks : Landmarks
+    """
+
+    rows: np.ndarray
+    used: Views
+    prints: np.ndarray
+    landmarks: Landmarks
+
+
+def check_landmarks(landmarks: Any) -> None:
+    """Refuse what says nothing about landmarks."""
+    if landmarks is None or (isinstance(landmarks, str) and landmarks == "auto"):
+        return
+    if not isinstance(landmarks, Integral) or str(landmarks) in ("True", "False") or int(landmarks) < 1:
+        raise ValueError(f"landmarks must be 'auto', None or a number from 1, got {landmarks!r}")
+
+
+def most_landmarks(n_features: int) -> int:
+    """The number of landmarks of many samples with this many features."""
+    return max(min(LANDMARKS, MOST_NUMBERS // max(n_features, 1)), FEWEST_LANDMARKS)
+
+
+def choose_landmarks(
+    views: AnyViews, kept: np.ndarray, classes: np.ndarray | None, landmarks: Any, n_neighbors: int
+) -> Chosen:
+    """The samples that a fit uses, in the order of their fingerprints: all, or landmarks.
+
+    Landmarks are the different samples with the lowest fingerprints: a random choice that does not depend on the order
+    of the samples.
+
+    Parameters
+    ----------
+    kept : bool array (n,)
+        Samples with something observed.
+    classes : int array (n,), optional
+        Known classes, negative where unknown; up to half of the landmarks are samples with a known class.
+    landmarks : 'auto', int or None
+        None makes all samples landmarks.
+    """
+    n, most = int(kept.sum()), most_landmarks(views.n_features)
+    wanted = n if landmarks is None else most if landmarks == "auto" else int(landmarks)
+    if n <= wanted:
+        reason = "landmarks=None" if landmarks is None and n > most else "there are no more than landmarks"
+        return _all(views, kept, Landmarks(n, n, reason, recall=1.0 if n <= LANDMARKS else None))
+    rows, prints = _lowest(views, kept, classes, wanted)
+    some = views.fetch(rows)
+    if landmarks != "auto":
+        return Chosen(rows, some, prints, Landmarks(n, rows.size, f"landmarks={wanted}"))
+    reason, recall = f"there are more than {MOST_RELATED:,} samples", None
+    if n <= MOST_RELATED and n * views.n_features <= MOST_NUMBERS:
+        everything = views if isinstance(views, Views) and kept.all() else views.fetch(np.flatnonzero(kept))
+        recall = search_recall(Scaling.learn(some, "auto").apply(everything), n_neighbors)
+        reason = f"a search among all would find {recall:.0%} of the nearest neighbours"
+        if recall >= ENOUGH:
+            return _all(views, kept, Landmarks(n, n, reason.replace("would find", "finds"), recall))
+    elif n <= MOST_RELATED:
+        reason = f"all samples hold more than {MOST_NUMBERS:,} numbers"
+    return Chosen(rows, some, prints, Landmarks(n, rows.size, reason, recall))
+
+
+def _all(views: AnyViews, kept: np.ndarray, landmarks: Landmarks) -> Chosen:
+    rows = np.flatnonzero(kept)
+    prints = views.gather(fingerprints)[rows]
+    order = np.argsort(prints, kind="stable")
+    return Chosen(rows[order], views.fetch(rows[order]), prints[order], landmarks)
+
+
+def _lowest(views: AnyViews, kept: np.ndarray, classes: np.ndarray | None, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and fingerprints of different samples with the lowest fingerprints, ascending."""
+    prints, rows = views.lowest(fingerprints, None if classes is not None else count)
+    rows, prints = rows[kept[rows]], prints[kept[rows]]
+    if classes is None:
+        return rows[:count], prints[:count]
+    known = classes[rows] >= 0
+    first = np.flatnonzero(known)[: count // 2]
+    rest = np.setdiff1d(np.arange(rows.size), first)[: count - first.size]
+    both = np.union1d(first, rest)
+    return rows[both], prints[both]
