@@ -11,12 +11,15 @@ from scipy.stats import ttest_ind
 
 import jella
 from jella.cli.main import main
+from jella.describe.affinity import find_affinity
 from jella.describe.compared import compare
 from jella.describe.heat import find_heat
 from jella.describe.markers import marker_columns
 from jella.describe.palette import palette
 from jella.describe.picture import draw_picture, neighbour_plane
 from jella.describe.subject import Fit, Subject
+from jella.describe.variance import find_variance
+from jella.report import ReportData
 from jella.views import read_views
 
 
@@ -222,3 +225,19 @@ def test_markers_of_a_model_beside_its_views():
     model = jella.MVLIV(3, random_state=0).fit(views)
     columns = marker_columns(Subject.of(model, views), 1)
     assert columns["cluster"].tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_the_affinity_of_a_model_with_landmarks_is_that_of_its_landmarks():
+    views = {name: view.to_numpy() for name, view in data()[0].items()}
+    model = jella.SparseBDR(3, landmarks=40, evidence=False, random_state=0).fit(views)
+    found = find_affinity(Subject.of(model, views))
+    assert found.edges[-1] == model.affinity_.shape[0] == 40
+    assert found.source == "the affinity that SparseBDR has learned, of its landmarks"
+    assert found.modularity > 0.3
+    W, view = model.result_.blocks.embedding, model.scaling_.apply(Subject.of(model, views).related().used())[0]
+    rest = view.mask * (view.X - W @ model.bases_["a"].T)
+    assert find_variance(Subject.of(model, views)).total[0] == pytest.approx(1 - np.sum(rest**2) / np.sum(view.X**2))
+    data_of_report = ReportData.of(model, views, held_out=False)
+    np.testing.assert_allclose(
+        data_of_report.probabilities.own, model.label_probabilities_[np.arange(90), model.labels_]
+    )

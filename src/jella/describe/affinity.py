@@ -55,8 +55,12 @@ class AffinityMap:
 
 def find_affinity(fit: Fit) -> AffinityMap | Absent:
     """The affinity that the model has learned, or the neighbour graph of its embedding."""
-    graph, source = symmetric_affinity(fit), f"the affinity that {fit.method} has learned"
-    if graph is None:
+    related = fit.related()
+    some = "" if related is fit else ", of its landmarks"
+    graph, source = symmetric_affinity(related), f"the affinity that {fit.method} has learned{some}"
+    if graph is not None:
+        fit = related
+    else:
         if fit.embedding is None:
             return Absent(f"{fit.method} has neither an affinity nor an embedding.")
         fit, source = _drawn(fit), "neighbours in the embedding (rows at unit length)"
@@ -78,7 +82,8 @@ def find_affinity(fit: Fit) -> AffinityMap | Absent:
 
 
 def symmetric_affinity(fit: Fit) -> Graph | None:
-    """The model's own affinity of the kept samples, made symmetric; None where it has none."""
+    """The model's own affinity of the samples that it relates, made symmetric; None where it has none."""
+    fit = fit.related()
     affinity = getattr(fit.model, "affinity_", None)
     if affinity is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -83,6 +83,11 @@ class Fit:
     def clusters(self) -> np.ndarray:
         """The clusters that have samples, ascending; none if the model has no labels."""
         return np.empty(0, dtype=np.intp) if self.labels is None else np.unique(self.labels[self.labels >= 0])
+
+    def related(self) -> Self:
+        """The same with the samples that the model was fitted to only: all that were kept, or its landmarks."""
+        near = getattr(getattr(self.model, "landmarks_", None), "near", None)
+        return self if near is None else replace(self, kept=self.kept & (near[:, 0] < 0))
 
     def sizes(self) -> np.ndarray:
         """Number of samples of each of the clusters."""

@@ -54,7 +54,8 @@ class Variance:
 
 
 def find_variance(subject: Subject) -> Variance | Absent:
-    """Compute the explained shares of each view."""
+    """Compute the explained shares of each view, over the samples that the model was fitted to."""
+    subject = subject.related()
     if not hasattr(subject.model, "readout_"):
         return Absent(f"{subject.method} has no components: it learns a graph, not bases.")
     bases = [to_numpy(U).astype(np.float64) for U in subject.model.readout_.bases]

@@ -58,12 +58,12 @@ def find_probabilities(subject: Subject, evidence: ClusterEvidence | Absent) -> 
         return Absent(f"{subject.method} gives labels without probabilities.")
     if subject.labels is None or subject.clusters.size < 2:
         return Absent("There are fewer than two clusters, so no label is in doubt.")
+    if not isinstance(model.labels_, np.ndarray):
+        return Absent("The samples of the fit are in chunks; probabilities need them in memory.")
     confidence = Confidence() if isinstance(evidence, Absent) else evidence.confidence
-    known = model.readout_.known
-    chosen = some_rows(known.places.size, PROBABILITY_SAMPLES, subject.seed)
-    chosen = chosen[np.argsort(known.places[chosen])]
-    others = confidence.probabilities(model.readout_.votes(known.labels, model.n_clusters_, chosen))
-    rows, labels = known.places[chosen], known.labels[chosen]
+    every = np.flatnonzero(subject.labels >= 0)
+    rows = every[some_rows(every.size, PROBABILITY_SAMPLES, subject.seed)]
+    others, labels = confidence.probabilities(model.label_votes()[rows]), subject.labels[rows]
     own = others[np.arange(rows.size), labels]
     others[np.arange(rows.size), labels] = -1.0
     doubts = tuple(
@@ -71,4 +71,4 @@ def find_probabilities(subject: Subject, evidence: ClusterEvidence | Absent) -> 
         for i in np.argsort(own, kind="stable")
         if own[i] < UNCERTAIN
     )
-    return Probabilities(own, labels, doubts, confidence.table, known.places.size)
+    return Probabilities(own, labels, doubts, confidence.table, every.size)

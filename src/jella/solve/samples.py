@@ -203,7 +203,8 @@ def embed_pulled(
     As `embed` with a ridge and a pull, to rounding. With a positive weight no gram is singular, so each is factored by
     LU, in a tenth of the time of its eigenvectors.
     """
-    rows, pieces = [], []
+    rows: list[Any] = []
+    pieces: list[Array] = []
     eye = weight * like(np.eye(bases[0].shape[1]), bases[0])
     whole = all(view.view.is_rowwise for view in data)
     for part in by_availability(data, bases) if whole else by_sample(data, bases, None):
@@ -246,7 +247,8 @@ def update_by_parts(
 
     With over-relaxation, `fitted` has the cross products of the fitted values, (n, r).
     """
-    rows, pieces = [], []
+    rows: list[Any] = []
+    pieces: list[Array] = []
     whole = row_weights is None and all(view.view.is_rowwise for view in data)
     for part in by_availability(data, bases) if whole else by_sample(data, bases, row_weights):
         quadratic = part.quadratic if fitted is None else part.quadratic.relaxed(relaxation, part.of(fitted))

@@ -458,18 +458,26 @@ class SparseBDR(BaseClusterer):
     def label_probabilities_(self) -> np.ndarray:
         """Probabilities (n, k) of the clusters of the samples of the fit."""
         check_is_fitted(self, "labels_")
-        readout, landmarks = self.readout_, self.landmarks_
+        full = self.label_votes()
+        kept = ~np.isnan(full[:, 0])
+        full[kept] = self._confidence().probabilities(full[kept])
+        return full
+
+    def label_votes(self) -> np.ndarray:
+        """Votes (n, k) of neighbours for the clusters of the samples of the fit; NaN for samples without any value."""
+        check_is_fitted(self, "labels_")
+        readout, near = self.readout_, self.landmarks_.near
         if not isinstance(self.labels_, np.ndarray) or not isinstance(readout, NeighbourReadout):
             raise AttributeError("expected a fit to samples in memory, got one to a Dask collection; use predict_proba")
-        known, confidence = readout.known, self._confidence()
+        known = readout.known
         assert known is not None
         assert known.labels is not None
         full = np.full((len(self.labels_), self.n_clusters_), np.nan)
-        if landmarks.near is None:
-            full[known.places] = confidence.probabilities(readout.votes(known.labels, self.n_clusters_))
+        if near is None:
+            full[known.places] = readout.votes(known.labels, self.n_clusters_)
             return full
-        tied = np.flatnonzero(landmarks.near[:, 0] >= 0)
-        full[tied] = confidence.probabilities(rank_votes(landmarks.near[tied], known.labels, self.n_clusters_))
+        tied = np.flatnonzero(near[:, 0] >= 0)
+        full[tied] = rank_votes(near[tied], known.labels, self.n_clusters_)
         return full
 
     def belongs_nowhere(self) -> np.ndarray:
