@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 import jella
 import jella.evidence.gather as gathering
 import jella.evidence.refits as refits
-from jella.estimators.methods.sparse_bdr import NoClearClustersWarning
+from jella.estimators.certain_labels import NoClearClustersWarning
 from jella.evidence.confidence import Confidence
 from jella.evidence.permuted import permuted
 from jella.evidence.refits import agreement, in_parallel, matched_labels, with_every_view

@@ -15,7 +15,7 @@ from common import holed, planted
 
 import jella
 from jella.describe.subject import Absent
-from jella.estimators.methods.sparse_bdr import NoClearClustersWarning
+from jella.estimators.certain_labels import NoClearClustersWarning
 from jella.evidence.confidence import Confidence
 from jella.report import ReportData
 from jella.report.evidence_sections import MOST_DOUBTS

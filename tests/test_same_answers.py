@@ -160,7 +160,7 @@ SETTINGS_OF_ORDER = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::jella.estimators.methods.sparse_bdr.NoClearClustersWarning")
+@pytest.mark.filterwarnings("ignore::jella.estimators.certain_labels.NoClearClustersWarning")
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("options", SETTINGS_OF_ORDER.values(), ids=SETTINGS_OF_ORDER.keys())
 def test_the_order_of_the_samples_does_not_matter(setting, options):

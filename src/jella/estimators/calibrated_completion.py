@@ -1,0 +1,130 @@
+"""Completion that has learned from hidden values how to weigh and correct predictions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from jella.estimators.base import DEFAULT_RANK
+from jella.estimators.framework import BaseClusterer
+from jella.evidence.refits import drawn_samples
+from jella.impute.estimates import Estimates, check_level
+from jella.impute.imputer import Imputer
+from jella.numerics.finite import overflow_refused
+from jella.readout.completion import complete_views
+from jella.readout.neighbours import NeighbourReadout
+from jella.views import Views
+from jella.views.kinds import Kinds
+
+
+class BaseCalibrated(BaseClusterer):
+    """Completion by an imputer that is learned at the first call, for a method that relates samples."""
+
+    calibrate: bool
+    n_components: int | None
+
+    kinds_: Kinds
+    imputer_: Imputer | None
+    n_blocks: Any
+
+    def complete(self, X: Any, *, observed: Any = None, interval: float | None = None) -> Any:
+        """X with its missing values imputed, in the same container and in the user's units.
+
+        Observed values are returned bit for bit. Samples that a DataFrame lacks are appended to its rows. The first
+        call learns how to weigh and correct predictions, which takes a few fits; see `calibrate`.
+
+        Parameters
+        ----------
+        X : as in fit
+            Samples of the fit or new ones. Whole views may be missing.
+        observed : as in fit
+        interval : float in (0, 1), optional
+            Also return intervals that hold this share of the true values, if values are missing in the way in which
+            they are missing in the samples of the fit, and not because of their size.
+
+        Returns
+        -------
+        views : as X
+            Or, with `interval`, an `Interval` of views, lower, upper and std.
+
+        Examples
+        --------
+        >>> import jella
+        >>> digits = jella.datasets.load_digits_views()
+        >>> views = jella.datasets.make_incomplete([view[:200] for view in digits.data.values()], 0.3, random_state=0)
+        >>> found = jella.SparseBDR(n_clusters=10, random_state=0).fit(views).complete(views, interval=0.9)
+        >>> bool((found.lower[0] <= found.views[0]).all()), bool((found.views[0] <= found.upper[0]).all())
+        (True, True)
+        """
+        views = self.read(X, observed)
+        check_level(interval)
+        with overflow_refused("completed values"):
+            if isinstance(views, Views) and self.learn_completion() is not None:
+                found = self.estimates(views, interval)
+                return found.fill(X, self.schema_) if interval is None else found.interval(X, self.schema_)
+            if interval is not None:
+                raise ValueError(
+                    "expected a model that can hide values of its samples for intervals, got one without calibration; "
+                    "pass samples in memory, to a model with calibrate=True"
+                )
+            bounds = [self.kinds_.bounds(v) for v in range(len(self.schema_.names))]
+            return complete_views(views, X, self._answers(), self.schema_, bounds)
+
+    def estimates(self, views: Views, interval: float | None = None, imputer: Imputer | None = None) -> Estimates:
+        """The imputed values of samples that were read, by an imputer of this model, by default its own."""
+        imputer, readout = self.learn_completion() if imputer is None else imputer, self._answers()
+        assert imputer is not None
+        own = readout if imputer.readout is None else replace(imputer.readout, on_empty=self.on_empty)
+        assert isinstance(own, NeighbourReadout)
+        with overflow_refused("completed values"):
+            return Estimates.make(views, own, imputer, self.kinds_, interval)
+
+    def learn_completion(self, progress: Any = None, *, most_samples: int | None = None) -> Imputer | None:
+        """Learn from hidden values how to weigh and correct predictions, if that was not done before.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called before each trial with its number, from 1, and the number of trials.
+        most_samples : int, optional
+            With more samples than this, learn from a random part of this size; the model does not keep what is learned
+            from a part.
+
+        Returns
+        -------
+        imputer : Imputer or None
+            Also in `imputer_`. None with calibrate=False, after a fit that was interrupted, and where nothing can be
+            hidden.
+        """
+        check_is_fitted(self, "readout_")
+        readout = self.readout_
+        if not self.calibrate or not isinstance(readout, NeighbourReadout):
+            return None
+        if "imputer_" not in vars(self):
+            stopped = self.result_.stop_reason == "interrupted"
+            is_part = most_samples is not None and readout.samples.n_samples > most_samples
+            samples = readout.samples
+            if is_part and most_samples is not None:
+                samples = samples.take(drawn_samples(samples, most_samples))
+            with overflow_refused("completed values"):
+                found = None if stopped else self._learned(readout.scaling.undo(samples), progress, is_part)
+            if is_part:
+                return found
+            self.imputer_ = found
+        return self.imputer_
+
+    def _learned(self, samples: Views, progress: Any, is_part: bool = False) -> Imputer | None:
+        """The imputer of samples of the fit; it does not depend on the number of clusters."""
+        seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
+        readout = self.readout_
+        blocks = min(self.n_components or DEFAULT_RANK, samples.n_samples)
+        same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray) and not is_part
+        own = None if same else self._refit(samples, n_clusters=blocks)
+        refit = partial(self._refit, like=(readout if own is None else own).scaling, n_clusters=blocks)
+        imputer = Imputer.learn(samples, refit, self.kinds_, seed, progress)
+        return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
