@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jella.graphs.neighbours import BLOCK_BYTES, first_of_rows, places_of_smallest, rank_in_row
+from jella.graphs.neighbours import BLOCK_BYTES
+from jella.graphs.selection import first_of_rows, places_of_smallest, rank_in_row
 from jella.numerics.arrays import row_blocks, row_sqnorms, to_numpy
 from jella.views.model import View, Views
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, groups, locality_order
+from jella.graphs.selection import first_of_rows, places_of_smallest, rank_in_row
 from jella.numerics.arrays import row_blocks, row_sqnorms, to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.views.model import View, Views
@@ -344,53 +345,6 @@ class Search:
                 share += np.count_nonzero(both, axis=1) / both.shape[1]
             out[block] = total / share
         return out
-
-
-def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the q smallest finite entries of each row of D, and of entries that rounding makes equal.
-
-    The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, in a tenth of the time
-    of a partition. Entries that differ from the last one by rounding only are ties; of many ties the first are taken.
-    """
-    b, c = D.shape
-    slack = 32 * np.finfo(D.dtype).eps
-    depth = max(1, min(32, c // (4 * q)))
-    even = c - c % depth
-    minima = np.concatenate([D[:, :even].reshape(b, depth, -1).min(axis=1), D[:, even:]], axis=1) if depth > 1 else D
-    bound = np.partition(minima, q - 1, axis=1)[:, q - 1] if q < minima.shape[1] else np.full(b, np.inf, D.dtype)
-    bound = np.minimum(bound, np.finfo(D.dtype).max / 2)
-    reach = slack * np.maximum(bound, norms)
-    upper = (bound + reach)[:, None]
-    rows, columns = np.divmod(np.flatnonzero(upper >= D), c)
-    values = D[rows, columns]
-    tied = values >= (bound - reach)[rows]
-    seen = np.cumsum(tied)
-    keep = ~tied | (seen - (seen - tied)[np.searchsorted(rows, rows)] <= 2 * q + 16)  # the first ties of each row
-    rows, columns, values = rows[keep], columns[keep], values[keep]
-    order = np.lexsort((values, rows))
-    last = np.full(b, np.inf, D.dtype)
-    at_last = rank_in_row(rows) == q - 1
-    last[rows[at_last]] = values[order][at_last]
-    reach = np.where(np.isfinite(last), slack * np.maximum(last, norms), 0.0).astype(D.dtype)
-    keep = values <= (last + reach)[rows]
-    rows, columns, values = rows[keep], columns[keep], values[keep]
-    values = np.where(values >= (last - reach)[rows], last[rows], values)
-    rows, _, columns = first_of_rows(rows, values, columns, 2 * q + 16)
-    return rows, columns
-
-
-def first_of_rows(
-    rows: np.ndarray, keys: np.ndarray, ids: np.ndarray, count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The triples sorted by row, key and id, at most `count` per row."""
-    order = np.lexsort((ids, keys, rows))
-    order = order[rank_in_row(rows[order]) < count]
-    return rows[order], keys[order], ids[order]
-
-
-def rank_in_row(rows: np.ndarray) -> np.ndarray:
-    """The position of each element within its run of equal rows, which are in ascending order."""
-    return np.arange(len(rows)) - np.searchsorted(rows, rows)
 
 
 def _search_cells(

@@ -1,0 +1,89 @@
+"""The smallest entries of each row of a matrix of distances, with ties in the order of the columns.
+
+Entries are given by row and column, rows ascending and columns ascending within a row. So a sort per row of a padded
+matrix is enough, which is several times as fast as one sort of all entries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the q smallest finite entries of each row of D, and of entries that rounding makes equal.
+
+    The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, in a tenth of the time
+    of a partition. Entries that differ from the last one by rounding only are ties; of many ties the first are taken.
+
+    Parameters
+    ----------
+    D : array (b, c)
+        Not negative; inf where two samples have nothing in common.
+    norms : array (b,)
+        Of the size of the numbers whose rounding is in D.
+    """
+    b, c = D.shape
+    slack, most = 32 * np.finfo(D.dtype).eps, 2 * q + 16
+    depth = max(1, min(32, c // (4 * q)))
+    even = c - c % depth
+    minima = np.concatenate([D[:, :even].reshape(b, depth, -1).min(axis=1), D[:, even:]], axis=1) if depth > 1 else D
+    bound = np.partition(minima, q - 1, axis=1)[:, q - 1] if q < minima.shape[1] else np.full(b, np.inf, D.dtype)
+    bound = np.minimum(bound, np.finfo(D.dtype).max / 2)
+    reach = slack * np.maximum(bound, norms)
+    rows, columns = np.divmod(np.flatnonzero((bound + reach)[:, None] >= D), c)
+    values = D[rows, columns]
+    tied = values >= (bound - reach)[rows]
+    seen, (start, length) = np.cumsum(tied), _runs(rows)
+    keep = ~tied | (seen - np.repeat((seen - tied)[start], length) <= most)  # the first ties of each row
+    rows, columns, values = rows[keep], columns[keep], values[keep]
+    padded, start, _ = _by_row(rows, values)
+    last = np.full(b, np.inf, D.dtype)
+    if padded.shape[1] >= q:
+        last[rows[start]] = np.partition(padded, q - 1, axis=1)[:, q - 1]
+    reach = np.where(np.isfinite(last), slack * np.maximum(last, norms), 0.0).astype(D.dtype)
+    keep = values <= (last + reach)[rows]
+    rows, columns, values = rows[keep], columns[keep], values[keep]
+    if _runs(rows)[1].max(initial=0) > most:
+        values = np.where(values >= (last - reach)[rows], last[rows], values)
+        rows, _, columns = first_of_rows(rows, values, columns, most)
+        order = np.lexsort((columns, rows))
+        rows, columns = rows[order], columns[order]
+    return rows, columns
+
+
+def first_of_rows(
+    rows: np.ndarray, keys: np.ndarray, ids: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The triples sorted by row, key and id, at most `count` per row; rows, and ids within a row, come ascending.
+
+    >>> first_of_rows(np.array([0, 0, 0, 1]), np.array([3.0, 1.0, 3.0, 2.0]), np.array([4, 7, 9, 5]), 2)
+    (array([0, 0, 1]), array([1., 3., 2.]), array([7, 4, 5]))
+    """
+    padded, start, length = _by_row(rows, keys)
+    order = np.argsort(padded, axis=1, kind="stable")[:, :count]
+    chosen = (order + start[:, None])[np.arange(order.shape[1]) < length[:, None]]
+    return rows[chosen], keys[chosen], ids[chosen]
+
+
+def rank_in_row(rows: np.ndarray) -> np.ndarray:
+    """The position of each element within its run of equal rows, which are in ascending order.
+
+    >>> rank_in_row(np.array([0, 0, 2, 2, 2])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    start, length = _runs(rows)
+    return np.arange(rows.size) - np.repeat(start, length)
+
+
+def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where runs of equal rows start, and how long they are."""
+    start = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]])) if rows.size else np.zeros(0, dtype=np.intp)
+    return start, np.diff(np.append(start, rows.size))
+
+
+def _by_row(rows: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Keys in a matrix with one line per run of equal rows, padded by inf; start and length of the runs."""
+    start, length = _runs(rows)
+    padded = np.full((start.size, int(length.max(initial=0))), np.inf, keys.dtype)
+    padded[np.arange(padded.shape[1]) < length[:, None]] = keys
+    return padded, start, length
