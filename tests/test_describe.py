@@ -237,6 +237,11 @@ def test_the_affinity_of_a_model_with_landmarks_is_that_of_its_landmarks():
     W, view = model.result_.blocks.embedding, model.scaling_.apply(Subject.of(model, views).related().used())[0]
     rest = view.mask * (view.X - W @ model.bases_["a"].T)
     assert find_variance(Subject.of(model, views)).total[0] == pytest.approx(1 - np.sum(rest**2) / np.sum(view.X**2))
+    batches = jella.SparseBDR(3, evidence=False, random_state=0).partial_fit({n: X[:60] for n, X in views.items()})
+    last = {name: X[60:] for name, X in views.items()}
+    assert find_affinity(Fit.of_model(batches.partial_fit(last))).edges[-1] == 30
+    with pytest.raises(ValueError, match="expected the samples that the model was fitted on"):
+        Subject.of(batches, last)
     data_of_report = ReportData.of(model, views, held_out=False)
     np.testing.assert_allclose(
         data_of_report.probabilities.own, model.label_probabilities_[np.arange(90), model.labels_]

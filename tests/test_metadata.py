@@ -21,6 +21,7 @@ from jella.describe.strength import Categories, Scores
 from jella.describe.survival import check_survival, find_survival, log_rank_scores
 from jella.io.metadata import read_metadata
 from jella.report import ReportData, write_report
+from jella.report.figures import all_figures
 from jella.views import read_views
 from jella.views.sample_columns import SampleColumn, read_columns
 
@@ -281,8 +282,12 @@ def test_the_report_has_a_section_only_with_metadata(tmp_path):
         assert part in text
     data = ReportData.of(model, views(), **how)
     assert data.confusion.counts.trace() == N
+    lines = all_figures(data)["plot-survival"]["data"]  # the page colours and names them by cluster
+    assert [line["meta"]["cluster"] for line in lines] == [0, 1, 2]
+    assert text.count("No metadata and no known classes were given.") == 0
     bare = write_report(tmp_path / "s.html", model, views(), held_out=False).read_text()
     assert 'id="metadata"' not in bare
+    assert bare.count("No metadata and no known classes were given.") == 1
 
 
 @pytest.fixture(scope="module")

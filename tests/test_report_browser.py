@@ -261,7 +261,7 @@ def test_the_map_is_switched_and_the_colours_of_clusters_stay(page):
     assert own == page.execute_script(bars)
     names = page.execute_script("return [...document.querySelectorAll('#map option')].map((o) => o.textContent)")
     assert {"PCA", "t-SNE"} <= set(names)
-    for name, title in (("PCA", "component 1"), ("t-SNE", "t-SNE 1")):
+    for name, title in (("PCA", "PC1 "), ("t-SNE", "t-SNE 1")):
         choose(page, "map", name)
         until(page, f"{axis}.startsWith('{title}')")
         assert page.execute_script(colour) == own

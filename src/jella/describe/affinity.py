@@ -88,9 +88,11 @@ def symmetric_affinity(fit: Fit) -> Graph | None:
     if affinity is None:
         return None
     graph = sparse.csr_array(affinity) if sparse.issparse(affinity) else to_numpy(affinity)
-    if graph.shape[0] != fit.kept.sum():
+    if fit.kept.sum() < graph.shape[0] == fit.kept.size:
         rows = np.flatnonzero(fit.kept)
         graph = graph[rows][:, rows]
+    if graph.shape[0] != fit.kept.sum():
+        return None  # it is about samples of other batches too
     return 0.5 * (graph + graph.T)
 
 

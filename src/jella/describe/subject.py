@@ -86,8 +86,9 @@ class Fit:
 
     def related(self) -> Self:
         """The same with the samples that the model was fitted to only: all that were kept, or its landmarks."""
-        near = getattr(getattr(self.model, "landmarks_", None), "near", None)
-        return self if near is None else replace(self, kept=self.kept & (near[:, 0] < 0))
+        if getattr(getattr(self.model, "landmarks_", None), "near", None) is None:
+            return self
+        return replace(self, kept=self.kept & np.isin(np.arange(self.kept.size), self.model.readout_.known.places))
 
     def sizes(self) -> np.ndarray:
         """Number of samples of each of the clusters."""
@@ -167,7 +168,9 @@ def _check_same_samples(fit: Fit, views: Views) -> None:
             "given to fit"
         )
     known = getattr(getattr(model, "readout_", None), "known", None)
-    if known is not None and not np.array_equal(fingerprints(views)[known.places], known.prints):
+    prints = fingerprints(views)
+    in_order = known is None or known.places.max(initial=-1) < prints.size
+    if known is not None and not (in_order and np.array_equal(prints[known.places], known.prints)):
         raise ValueError(
             "expected the samples that the model was fitted on, with their values and in their order, got others; pass "
             "the X that was given to fit"
