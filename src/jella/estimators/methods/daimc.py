@@ -39,7 +39,7 @@ class DAIMC(BaseJELLA):
     view_weights : sequence or dict of float, optional
         Positive weight of each view in the loss; 1 for each view by default.
     solver : {'basic', 'sor'} or Relaxation, default='basic'
-        Plain alternation, or successive over-relaxation of the completed data.
+        Plain alternation, or successive over-relaxation of the data.
     init : {'svd', 'random'}, array (n, r) or dict, default='svd'
         Start: the SVD of the views imputed with the means of their features, its embedding made non-negative; random; a
         given embedding; or a dict of 'embedding' and, optionally, 'bases', one array (d_v, r) per view.
