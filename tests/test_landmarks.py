@@ -10,6 +10,7 @@ import jella
 import jella.estimators.landmarks as landmarks
 import jella.graphs.neighbours as neighbours
 import jella.readout.neighbours as readout
+from jella.describe.convergence import find_convergence
 from jella.graphs.expected import FitExpected
 from jella.metrics import adjusted_rand
 from jella.problem.residuals import ViewData
@@ -156,11 +157,14 @@ class TestChoice:
         with pytest.raises(ValueError, match="landmarks must be 'auto', None or a number from 1"):
             fitted(grouped("missing-view", 90), landmarks=wrong)
 
-    def test_the_choice_is_in_the_words_of_a_model(self, monkeypatch):
-        monkeypatch.setattr("jella.estimators.methods.sparse_bdr.LANDMARKS", 60)
-        model = fitted(grouped("missing-view", 200))
-        assert repr(model).splitlines()[-1] == "# 60 landmarks of 200 samples: landmarks=60"
+    def test_the_choice_is_said_everywhere(self):
+        words, views = "60 landmarks of 200 samples: landmarks=60", grouped("missing-view", 200)
+        found = jella.cluster(views, 3, landmarks=60, evidence=False)
+        assert repr(found.model).splitlines()[-1] == f"# {words}"
+        assert f"  landmarks   {words}" in repr(found).splitlines()
+        assert words in find_convergence(found.as_subject()).words
         assert "#" not in repr(jella.SparseBDR())
+        assert "landmarks" not in repr(jella.cluster(views, 3, evidence=False))
 
 
 def test_recall_is_measured(monkeypatch):

@@ -49,6 +49,9 @@ def _write(fitted: Fitted) -> Record:
         found["completion"] = fitted.write_completed()
     fitted.write_model()
     found |= fitted.write_metadata()
+    landmarks = getattr(fitted.model, "landmarks_", None)
+    if landmarks is not None and landmarks.is_worth_a_word:
+        found["landmarks"] = str(landmarks)
     return found | fitted.evidence() | fitted.agreement()
 
 
@@ -75,6 +78,7 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
         if evidence["uncertain"]:
             some = ", ".join(map(str, evidence["least_certain"][:5])) + (" ..." if evidence["uncertain"] > 5 else "")
             lines.append(f"{evidence['uncertain']:,} samples are uncertain (probability below 0.6): {some}")
+    lines += [record["landmarks"]] if "landmarks" in record else []
     lines += [record["metadata"]["words"]] if "metadata" in record else []
     lines += [record["adjusted"]] if "adjusted" in record else []
     completion = record.get("completion", {})

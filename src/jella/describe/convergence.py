@@ -82,6 +82,8 @@ def _of_result(model: Any) -> Convergence:
     else:
         why = _REASONS[result.stop_reason]
     taken_back = f", {rejected} of them undone," if rejected else ""
+    landmarks = getattr(model, "landmarks_", None)
+    related = f" {str(landmarks).capitalize()}." if landmarks is not None and landmarks.is_worth_a_word else ""
     return Convergence(
         objective=np.asarray(result.objective),
         terms={name: np.asarray(values) for name, values in result.history.items()},
@@ -90,5 +92,5 @@ def _of_result(model: Any) -> Convergence:
         n_rejected=rejected,
         converged=bool(result.converged),
         as_meant=bool(meant),
-        words=f"The fit ended after {result.n_iter} sweeps{taken_back} in {result.seconds:.1f} s: {why}.",
+        words=f"The fit ended after {result.n_iter} sweeps{taken_back} in {result.seconds:.1f} s: {why}.{related}",
     )

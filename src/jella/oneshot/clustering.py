@@ -222,6 +222,7 @@ class Clustering:
                 f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)",
                 *(() if self.about is None else (f"  metadata    {self.about.words()}",)),
                 *(() if self._adjusted is None else (f"  adjusted    {self._adjusted.words()}",)),
+                *((f"  landmarks   {model.landmarks_}",) if model.landmarks_.is_worth_a_word else ()),
                 *view_table(rows, "<>><>"),
                 f"  {counted(model.n_iter_, 'sweep')}, {self.seconds:.1f} s",
             ]

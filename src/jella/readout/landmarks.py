@@ -31,6 +31,11 @@ class Landmarks:
     recall: float | None = None
     near: np.ndarray | None = None
 
+    @property
+    def is_worth_a_word(self) -> bool:
+        """Whether a user should read about the choice: some samples are no landmarks, or a search missed neighbours."""
+        return self.n_landmarks < self.n_samples or self.recall != 1.0
+
     def __str__(self) -> str:
         if self.n_landmarks == self.n_samples:
             return f"all {self.n_samples:,} samples are related to each other: {self.reason}"

@@ -15,7 +15,7 @@ from jella.estimators.batches import BaseBatches
 from jella.estimators.calibrated_completion import BaseCalibrated
 from jella.estimators.certain_labels import BaseCertain
 from jella.estimators.known_classes import checked_classes, labels_of
-from jella.estimators.landmarks import LANDMARKS, Chosen, check_landmarks, choose_landmarks, most_landmarks
+from jella.estimators.landmarks import Chosen, check_landmarks, choose_landmarks, most_landmarks
 from jella.estimators.needs import Needs
 from jella.evidence.gather import ClusterEvidence
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
@@ -264,7 +264,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         words = super().__repr__(N_CHAR_MAX)
         found = vars(self).get("landmarks_")
-        return words if found is None or found.n_samples <= LANDMARKS else f"{words}\n# {found}"
+        return f"{words}\n# {found}" if found is not None and found.is_worth_a_word else words
 
     def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
         if "imputer_" in vars(self):
