@@ -2,9 +2,9 @@
 
 Run: python benchmarks/dask_landmarks.py [--n 20000000] [--labels 500000]
 
-Ten planted groups, two views of 25 features, single precision, 30 % of the entries missing. The worker that needs a chunk
-of 50 000 samples makes it. The program prints the seconds of the fit and of the labels of some samples by the clock, their
-adjusted Rand index, and the peak memory of the client and of the workers.
+Ten planted groups, two views of 25 features, single precision, 30 % of the entries missing. A chunk of 50 000 samples
+is made by the worker that needs it. The program prints the seconds of the fit and of the labels of some samples by the
+clock, their adjusted Rand index, and the peak memory of the client and of the workers.
 """
 
 from __future__ import annotations
