@@ -9,7 +9,6 @@ from typing import Any
 
 import dask
 from dask.base import get_scheduler
-from dask.system import CPU_COUNT
 
 from jella.solve.samples import SamplesLostError
 
@@ -19,8 +18,6 @@ POLL, GRACE = 2.0, 30.0
 AT_ONCE = 8
 #: prepared chunks are kept in memory if they take at most this share of it
 SHARE = 0.4
-#: a task that fetches samples takes at most this share of the memory of its thread, and at most this many bytes
-SHARE_OF_TASK, MOST_OF_TASK = 0.25, 2**29
 #: the graph holds rows of the embedding, so that none is lost with a worker; Dask need not warn about its size
 UNLIMITED = "1 PiB"
 
@@ -116,25 +113,5 @@ def _memory() -> float:
         return float("inf")
 
 
-def bytes_per_task() -> float:
-    """The number of bytes that one task may take."""
-    client = active_client()
-    shares = [_memory() / n_threads()] if client is None else client.run_on_scheduler(_by_thread)
-    return min([MOST_OF_TASK, *(SHARE_OF_TASK * share for share in shares if share > 0)])
-
-
-def n_threads() -> int:
-    """The number of tasks that run at the same time."""
-    client = active_client()
-    if client is not None:
-        return max(sum(client.nthreads().values()), 1)
-    return int(dask.config.get("num_workers", None) or CPU_COUNT)
-
-
 def _limits(dask_scheduler: Any) -> list[int]:
     return [worker.memory_limit or 0 for worker in dask_scheduler.workers.values()]
-
-
-def _by_thread(dask_scheduler: Any) -> list[float]:
-    limited = [worker for worker in dask_scheduler.workers.values() if worker.memory_limit]
-    return [worker.memory_limit / max(worker.nthreads, 1) for worker in limited]

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.landmarks import most_landmarks
+from jella.evidence.refits import matched_numbers
 from jella.readout.clusters import NeighbourClusters
 from jella.readout.landmarks import Landmarks
 from jella.readout.neighbours import NeighbourReadout
@@ -146,8 +146,5 @@ def numbered_as_before(labels: np.ndarray, n_clusters: int, prints: np.ndarray, 
     before = old.known.labels
     if before is None or not here.size:
         return labels
-    counts = np.zeros((n_clusters, max(n_clusters, int(before.max()) + 1)))
-    np.add.at(counts, (labels[here], before[there]), 1.0)
-    counts = counts[:, :n_clusters]
-    new, names = linear_sum_assignment(-counts)
-    return np.asarray(names[np.argsort(new)][labels])
+    common = before[there] < n_clusters
+    return matched_numbers(labels[here][common], before[there][common], n_clusters)[labels]

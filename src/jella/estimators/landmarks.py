@@ -16,7 +16,7 @@ from jella.views.scaling import Scaling
 
 #: up to this many samples all are landmarks; of more samples, this many are
 LANDMARKS = 20_000
-#: landmarks hold at most this many numbers, but there are at least so few
+#: landmarks hold at most this many numbers together, and there are at least this many landmarks
 MOST_NUMBERS, FEWEST_LANDMARKS = 2**27, 2000
 #: up to this many samples all are landmarks too, if a search finds this share of their nearest neighbours
 MOST_RELATED, ENOUGH = 100_000, 0.75

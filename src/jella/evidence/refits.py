@@ -113,7 +113,12 @@ def matched_labels(found: np.ndarray, labels: np.ndarray, n_clusters: int) -> np
     >>> matched_labels(np.array([1, 1, 0]), np.array([0, 0, 1]), 2).tolist()
     [0, 0, 1]
     """
+    return matched_numbers(found, labels, n_clusters)[found]
+
+
+def matched_numbers(found: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The number (k,) that each cluster that was found has among given labels, matched by how often both agree."""
     counts = np.zeros((n_clusters, n_clusters))
     np.add.at(counts, (found, labels), 1.0)
     theirs, ours = linear_sum_assignment(-counts)
-    return np.asarray(ours[np.argsort(theirs)][found])
+    return np.asarray(ours[np.argsort(theirs)])
