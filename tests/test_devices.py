@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from contextlib import contextmanager
 
 import numpy as np
@@ -84,18 +85,17 @@ def test_what_comes_out_is_of_the_kind_that_went_in(library, device):
 
 
 @contextmanager
-def counted_copies(monkeypatch, least):
-    """Sizes of the tensors that went to NumPy while sweeps ran, of those with `least` entries or more."""
+def counted_copies(monkeypatch, least, owner="jella.estimators.framework", step="solve"):
+    """Sizes of the tensors of numbers that went to NumPy in a step, of those with `least` entries or more."""
     torch = pytest.importorskip("torch")
     seen, active = [], []
-    from jella.estimators import framework
-
-    solve = framework.solve
+    place = importlib.import_module(owner)
+    solve = getattr(place, step)
     original = {name: getattr(torch.Tensor, name) for name in ("__array__", "numpy", "cpu", "tolist")}
 
     def watched(name):
         def call(tensor, *args, **options):
-            if active and tensor.numel() >= least:
+            if active and tensor.numel() >= least and tensor.dtype.is_floating_point:
                 seen.append((name, tuple(tensor.shape)))
             return original[name](tensor, *args, **options)
 
@@ -108,7 +108,7 @@ def counted_copies(monkeypatch, least):
         finally:
             active.pop()
 
-    monkeypatch.setattr(framework, "solve", solving)
+    monkeypatch.setattr(place, step, solving)
     for name in original:
         monkeypatch.setattr(torch.Tensor, name, watched(name))
     yield seen
@@ -121,6 +121,35 @@ def test_nothing_goes_to_the_host_between_sweeps(method, monkeypatch):
     with counted_copies(monkeypatch, least=600) as seen:
         history(method, views)
     assert seen == []
+
+
+@pytest.mark.parametrize("setting", ["missing-view", "incomplete-view"])
+@pytest.mark.parametrize("landmarks", ["auto", 400])
+def test_a_whole_fit_brings_little_to_the_host(setting, landmarks, monkeypatch):
+    n = 700
+    views = moved(holed(n, setting), "torch", "cpu")
+    least = min(X.shape[1] for X in views.values())
+    model = jella.SparseBDR(10, random_state=0, landmarks=landmarks)
+    everything = type("Step", (), {"fit": staticmethod(lambda: model.fit(views))})
+    monkeypatch.setitem(sys.modules, "whole_fit", everything)
+    with counted_copies(monkeypatch, n * least, "whole_fit", "fit") as large:
+        everything.fit()
+    assert large == []  # no view, not even the smallest
+    with counted_copies(monkeypatch, n, "whole_fit", "fit") as rows:
+        everything.fit()
+    # distances and weights of neighbours, eigenvectors, and the order of samples that ask for loans
+    assert sum(np.prod(shape) for _, shape in rows) < n * sum(X.shape[1] for X in views.values())
+
+
+@pytest.mark.parametrize("setting", ["missing-view", "incomplete-view"])
+def test_landmarks_are_the_same_everywhere(setting):
+    views = holed(700, setting)
+    here = jella.SparseBDR(10, random_state=0, landmarks=400).fit(views)
+    there = jella.SparseBDR(10, random_state=0, landmarks=400).fit(moved(views, "torch", "cpu"))
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    np.testing.assert_allclose(np.asarray(there.embedding_), here.embedding_, atol=1e-6)
+    new = {name: X[:60] * 1.001 for name, X in views.items()}
+    np.testing.assert_array_equal(there.predict(moved(new, "torch", "cpu")), here.predict(new))
 
 
 def test_the_counter_counts(monkeypatch):

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.neighbours import nearest
-from jella.numerics.arrays import Array, to_numpy
-from jella.numerics.sparse_arrays import neighbour_graph
+from jella.numerics.arrays import Array, beside, namespace, row_blocks, take_rows, target_bytes
+from jella.numerics.sparse_arrays import has_sparse, neighbour_graph, symmetric_sum
 from jella.views import Views
 
 #: share of an edge's weight that needs no view to confirm it
@@ -59,14 +59,44 @@ def confirmed_graph(
         Weights of the views. They are squared, because what an unclear view confirms is often an accident.
     """
     q = max(near.shape[1], 1)
+    votes = np.square(weights) / np.sum(np.square(weights))
+    found = [_neighbours(views, v, W, U, q) for v, U in enumerate(bases)]
+    if has_sparse(W) and near.shape[1]:
+        return _confirmed_beside(near, found, votes, W)
     directed = ranked_graph(near)
     edges = sparse.csr_array(directed.maximum(directed.T))
-    votes = np.square(weights) / np.sum(np.square(weights))
     strength = UNCONFIRMED * (directed + directed.T)
-    for v, (U, vote) in enumerate(zip(bases, votes, strict=True)):
-        own = ranked_graph(_neighbours(views, v, to_numpy(W), to_numpy(U), q), q)
+    for each, vote in zip(found, votes, strict=True):
+        own = ranked_graph(each, q)
         strength = strength + vote * (edges.minimum(own) + edges.minimum(sparse.csr_array(own.T)))
     return sparse.csr_array(strength)
+
+
+def _confirmed_beside(
+    near: np.ndarray, found: Sequence[np.ndarray], votes: np.ndarray, place: Array
+) -> sparse.csr_array:
+    """The same graph, computed on the device of an array by comparing lists of neighbours instead of merging graphs."""
+    xp, (n, q) = namespace(place), near.shape
+    by_rank = beside(1.0 / np.arange(1.0, q + 1) - 1.0 / (q + 1.0), place)
+    lists = beside(near, place)
+    values = [UNCONFIRMED * xp.broadcast_to(by_rank[None, :], (n, q))]
+    for each, vote in zip(found, votes, strict=True):
+        own = beside(np.maximum(each, 0), place)
+        weights = xp.where(beside(each >= 0, place), by_rank[None, : own.shape[1]], 0.0)
+        parts: list[Array] = []
+        for rows in row_blocks(n, 16 * q * q, target_bytes(place)):
+            some, me = own[rows, :], beside(np.arange(rows.start, rows.stop), place)
+            there = xp.sum(xp.where(some[:, :, None] == lists[rows, None, :], by_rank, 0.0), axis=2)
+            theirs = xp.reshape(xp.take(lists, xp.reshape(some, (-1,)), axis=0), (*some.shape, q))
+            back = xp.sum(xp.where(theirs == me[:, None, None], by_rank, 0.0), axis=2)
+            edge = xp.where(there > back, there, back)
+            parts.append(vote * xp.where(edge < weights[rows, :], edge, weights[rows, :]))
+        values.append(xp.concat(parts, axis=0))
+    columns = [lists, *(beside(np.maximum(each, 0), place) for each in found)]
+    lines = [xp.broadcast_to(beside(np.arange(n)[:, None], place), tuple(one.shape)) for one in columns]
+    i, j, weights = (xp.concat([xp.reshape(one, (-1,)) for one in parts]) for parts in (lines, columns, values))
+    some = xp.nonzero(weights > 0)[0]
+    return symmetric_sum(xp.take(i, some), xp.take(j, some), xp.take(weights, some), n)
 
 
 def ranked_graph(near: np.ndarray, width: int | None = None) -> sparse.csr_array:
@@ -87,12 +117,12 @@ def ranked_graph(near: np.ndarray, width: int | None = None) -> sparse.csr_array
     return neighbour_graph(near, weights=weights)
 
 
-def _neighbours(views: Views, v: int, W: np.ndarray, U: np.ndarray, n_neighbors: int) -> np.ndarray:
+def _neighbours(views: Views, v: int, W: Array, U: Array, n_neighbors: int) -> np.ndarray:
     """Neighbours (n, q) in one view; a sample without the view has none, and is none."""
     has = views[v].presence()
     rows = np.flatnonzero(has)
     own = views.only(v).take(has)
-    _, found = nearest(_as_complete(own) if own.is_rowwise else _completed(U, own, W[rows]), n_neighbors)
+    _, found = nearest(_as_complete(own) if own.is_rowwise else _completed(U, own, take_rows(W, rows)), n_neighbors)
     spread = np.full((has.size, found.shape[1]), -1)
     spread[rows] = np.where(found >= 0, rows[found], -1)
     return spread
@@ -100,11 +130,11 @@ def _neighbours(views: Views, v: int, W: np.ndarray, U: np.ndarray, n_neighbors:
 
 def _as_complete(views: Views) -> Views:
     """The one view of samples that all have it, marked as complete."""
-    return Views((replace(views[0], mask=np.ones((1, 1), dtype=bool)),))
+    return Views((replace(views[0], mask=beside(np.ones((1, 1), dtype=bool), views[0].X)),))
 
 
-def _completed(U: np.ndarray, views: Views, W: np.ndarray) -> Views:
+def _completed(U: Array, views: Views, W: Array) -> Views:
     """The one view of samples that have it, with missing entries imputed by the model."""
     (view,) = views
-    X = view.X.toarray() if view.is_sparse else to_numpy(view.X)
-    return _as_complete(Views((replace(view, X=np.where(to_numpy(view.mask), X, W @ U.T)),)))
+    X = view.X.toarray() if view.is_sparse else view.X
+    return _as_complete(Views((replace(view, X=namespace(X).where(view.mask, X, W @ U.T)),)))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from jella.graphs.neighbours import BLOCK_BYTES
-from jella.graphs.selection import first_of_rows, places_of_smallest, rank_in_row
-from jella.numerics.arrays import row_blocks, row_sqnorms, to_numpy
+from jella.graphs.selection import first_places
+from jella.numerics.arrays import Array, namespace, row_blocks, row_sqnorms, target_bytes
 from jella.views.model import View, Views
 
 
@@ -25,10 +25,10 @@ class FitExpected:
     bases : sequence of arrays (d_v, r)
     """
 
-    def __init__(self, W: np.ndarray, bases: Sequence[np.ndarray]) -> None:
-        self.W, self.bases = to_numpy(W), [to_numpy(U) for U in bases]
-        self.squares = [(self.W @ U.T) ** 2 for U in self.bases]
-        self.sums = [each.sum(axis=1, keepdims=True) for each in self.squares]
+    def __init__(self, W: Array, bases: Sequence[Array]) -> None:
+        self.W, self.bases = W, bases
+        self.squares = [(W @ U.T) ** 2 for U in bases]
+        self.sums = [namespace(W).sum(each, axis=1, keepdims=True) for each in self.squares]
 
     def nearest(self, views: Views, n_neighbors: int) -> np.ndarray:
         """Positions (n, q) of the samples that fit new samples best, the best first; of equal ones, the first.
@@ -38,28 +38,20 @@ class FitExpected:
         >>> model.nearest(read_views([[float("nan"), 6.1], [1.2, float("nan")]]), 2).tolist()
         [[1, 0], [0, 1]]
         """
-        m, q = len(self.W), min(n_neighbors, len(self.W))
-        right = np.concatenate([self.W, *(self._right(v, view) for v, view in enumerate(views))], axis=1).T
+        xp, m, q = namespace(self.W), self.W.shape[0], min(n_neighbors, self.W.shape[0])
+        right = xp.concat([self.W, *(self._right(v, view) for v, view in enumerate(views))], axis=1).T
         found = np.empty((views.n_samples, q), dtype=np.intp)
-        for rows in row_blocks(views.n_samples, m * right.dtype.itemsize, BLOCK_BYTES):
+        for rows in row_blocks(views.n_samples, 8 * m, target_bytes(self.W, 2 * BLOCK_BYTES)):
             part = views.take(np.arange(rows.start, rows.stop))
-            norms = np.sum([row_sqnorms(_values(view)) for view in part], axis=0, dtype=right.dtype)
-            D = self._left(part).astype(right.dtype, copy=False) @ right
-            D += norms[:, None]
-            np.maximum(D, np.finfo(D.dtype).tiny, out=D)
-            lines, places = places_of_smallest(D, q, norms)
-            lines, _, places = first_of_rows(lines, D[lines, places], places, q)
-            found[lines + rows.start, rank_in_row(lines)] = places
+            norms = xp.astype(sum(row_sqnorms(view.X) for view in part), self.W.dtype)
+            found[rows] = first_places(xp.astype(self._left(part), self.W.dtype, copy=False) @ right, q, norms)
         return found
 
-    def _right(self, v: int, view: View) -> np.ndarray:
+    def _right(self, v: int, view: View) -> Array:
         return self.sums[v] if view.is_rowwise else self.squares[v]
 
-    def _left(self, views: Views) -> np.ndarray:
-        fits = [_values(view) @ U for view, U in zip(views, self.bases, strict=True)]
-        masks = [np.broadcast_to(to_numpy(view.mask), (view.n_samples, view.mask.shape[1])) for view in views]
-        return np.concatenate([-2.0 * np.sum(fits, axis=0), *masks], axis=1)
-
-
-def _values(view: View) -> np.ndarray:
-    return view.X if view.is_sparse else to_numpy(view.X)
+    def _left(self, views: Views) -> Array:
+        xp = namespace(self.W)
+        fits = sum(view.X @ U for view, U in zip(views, self.bases, strict=True))
+        masks = [xp.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1])) for view in views]
+        return xp.concat([-2.0 * fits, *(xp.astype(mask, fits.dtype) for mask in masks)], axis=1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, like, row_blocks, to_numpy
+from jella.numerics.arrays import Array, beside, namespace, row_blocks, take_rows, target_bytes, to_numpy
 from jella.views import View, Views
 
 #: a mean of residuals is shrunk as if this many more neighbours had a residual of zero
@@ -38,28 +38,27 @@ def lent_embedding(
         donor that is near many samples would lend to all of them, and these would then lie together.
     """
     donors = donors if donors.shape[1] else np.full((len(donors), 1), -1)
-    total = np.zeros(W.shape, dtype=to_numpy(W[:1, :1]).dtype)
+    total = namespace(W).zeros_like(W)
     for view, other, U in zip(views, lenders, bases, strict=True):
         if view.is_rowwise and other.is_rowwise:
-            own, lent = product(view, to_numpy(U)), product(other, to_numpy(U))
             has, lends = view.presence(), other.presence()
-            total += lent_rows(has, own, to_numpy(W), donors, lends, lent, to_numpy(U), in_turn=in_turn)
+            total += lent_rows(has, view.X @ U, W, donors, lends, other.X @ U, U, in_turn=in_turn)
         else:
-            total += lent_entries(view, to_numpy(W), donors, other, to_numpy(U))
-    return like(total, W)
+            total += lent_entries(view, W, donors, other, U)
+    return total
 
 
 def lent_rows(
     has: np.ndarray,
-    own: np.ndarray,
-    W: np.ndarray,
+    own: Array,
+    W: Array,
     donors: np.ndarray,
     lends: np.ndarray,
-    lent: np.ndarray,
-    U: np.ndarray,
+    lent: Array,
+    U: Array,
     *,
     in_turn: bool,
-) -> np.ndarray:
+) -> Array:
     """A view's part of the embedding, (n, r), where each sample has the whole view or nothing of it.
 
     Parameters
@@ -73,12 +72,13 @@ def lent_rows(
     place = able.argmax(axis=1)
     if in_turn:
         # samples take turns in the order of their embedding, so that their positions do not matter
-        order = np.lexsort(W.T)
+        order = np.lexsort(to_numpy(W).T)
         asking = order[(~has & able.any(axis=1))[order]]
         place[asking] = _in_turn(donors[asking], able[asking], lends.size)
     donor = np.take_along_axis(donors, place[:, None], axis=1)[:, 0]
-    expected = W @ (U.T @ U)
-    return np.where(has[:, None], own, np.where(able.any(axis=1)[:, None], lent[donor], expected))
+    expected, where = W @ (U.T @ U), namespace(W).where
+    given = where(beside(able.any(axis=1)[:, None], W), take_rows(lent, np.maximum(donor, 0)), expected)
+    return where(beside(has[:, None], W), own, given)
 
 
 def _in_turn(donors: np.ndarray, able: np.ndarray, n_lenders: int) -> np.ndarray:
@@ -91,20 +91,22 @@ def _in_turn(donors: np.ndarray, able: np.ndarray, n_lenders: int) -> np.ndarray
     return places
 
 
-def lent_entries(view: View, W: np.ndarray, donors: np.ndarray, other: View, U: np.ndarray) -> np.ndarray:
+def lent_entries(view: View, W: Array, donors: np.ndarray, other: View, U: Array) -> Array:
     """A view's part of the embedding, (n, r), where single entries are missing; in blocks of samples."""
-    part = np.empty_like(W)
+    xp = namespace(W)
+    part = xp.empty_like(W)
     X, mask = _dense(view)
     lent, lends = _dense(other)
-    for rows in row_blocks(X.shape[0], X.shape[1] * 8, target=2**24):
-        Z, missing = X[rows].copy(), ~mask[rows]
-        for donor in donors[rows].T:
-            if not missing.any():
+    first, known = beside(np.maximum(donors, 0), W), beside(donors >= 0, W)
+    for rows in row_blocks(X.shape[0], X.shape[1] * 8, target_bytes(W, 2**24)):
+        Z, missing = X[rows, :], ~mask[rows, :]
+        for turn in range(donors.shape[1]):
+            if not xp.any(missing):
                 break
-            take = missing & lends[donor] & (donor >= 0)[:, None]
-            Z[take] = lent[donor][take]
-            missing &= ~take
-        part[rows] = np.where(missing, W[rows] @ U.T, Z) @ U
+            able = xp.take(lends, first[rows, turn], axis=0) & known[rows, turn][:, None]
+            Z = xp.where(missing & able, xp.take(lent, first[rows, turn], axis=0), Z)
+            missing = missing & ~able
+        part[rows, :] = xp.where(missing, W[rows, :] @ U.T, Z) @ U
     return part
 
 
@@ -125,15 +127,10 @@ def lent_residual(view: View, W: Array, neighbours: sparse.csr_array, U: Array) 
         expected = (neighbours @ (W * present[:, None])) @ U.T
         total = (observed.toarray() if sparse.issparse(observed) else observed) - expected
         return total / (SHRINKAGE + neighbours @ present)[:, None]
-    X, mask = _dense(view)
+    X, mask = (to_numpy(one) for one in _dense(view))
     return (neighbours @ np.where(mask, X - W @ U.T, 0.0)) / (SHRINKAGE + neighbours @ mask.astype(W.dtype))
 
 
-def product(view: View, U: np.ndarray) -> np.ndarray:
-    """The product of a view and a basis, (n, r)."""
-    return view.X @ U if view.is_sparse else to_numpy(view.X) @ U
-
-
-def _dense(view: View) -> tuple[np.ndarray, np.ndarray]:
-    X = view.X.toarray() if view.is_sparse else to_numpy(view.X)
-    return X, np.broadcast_to(to_numpy(view.mask), X.shape)
+def _dense(view: View) -> tuple[Array, Array]:
+    X = view.X.toarray() if view.is_sparse else view.X
+    return X, namespace(X).broadcast_to(view.mask, tuple(X.shape))

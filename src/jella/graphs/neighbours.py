@@ -14,7 +14,8 @@ from scipy import sparse
 
 from jella.graphs.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, groups, locality_order
 from jella.graphs.selection import first_of_rows, places_of_smallest, rank_in_row
-from jella.numerics.arrays import row_blocks, row_sqnorms, to_numpy
+from jella.graphs.tiles import Tiles, is_elsewhere
+from jella.numerics.arrays import Array, beside, on_accelerator, row_blocks, row_sqnorms, to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.views.model import View, Views
 
@@ -75,9 +76,11 @@ def nearest(
     Matrix products find the neighbours. Their distances are then computed from the differences, so that the distance of
     duplicates is zero in single precision too.
 
-    With more than `EXACT` samples, k-means on the coordinates puts samples into cells. A sample is compared with the
-    samples of its own cell and of the nearest cells: at least `PROBES` cells, and at least four times as many samples
-    as neighbours. Samples that have too little in common with these are compared with more cells.
+    Arrays of another library than NumPy are searched where they lie. An accelerator compares all pairs, however many.
+
+    With more than `EXACT` samples on the host, k-means on the coordinates puts samples into cells. A sample is compared
+    with the samples of its own cell and of the nearest cells: at least `PROBES` cells, and at least four times as many
+    samples as neighbours. Samples that have too little in common with these are compared with more cells.
 
     Examples
     --------
@@ -91,12 +94,14 @@ def nearest(
     """
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
+    if queries is not None and [view.n_features for view in queries] != [view.n_features for view in views]:
+        raise ValueError("the queries must have the views and features of the samples")
+    n = views.n_samples
+    q = min(n_neighbors, n - 1 if queries is None else n)
+    if _by_tiles(views) and q > 0:
+        return Tiles(views, views if queries is None else queries, queries is None).nearest(q)
     base = _on_host(views)
     asked = base if queries is None else _on_host(queries)
-    if [view.n_features for view in asked] != [view.n_features for view in base]:
-        raise ValueError("the queries must have the views and features of the samples")
-    n = base.n_samples
-    q = min(n_neighbors, n - 1 if queries is None else n)
     search = Search(base, asked, q, queries is None)
     rows = np.arange(asked.n_samples)
     if n <= EXACT:
@@ -118,9 +123,10 @@ def search_recall(views: Views, n_neighbors: int, random_state: int = 0) -> floa
     >>> search_recall(Views((View("view", rng.normal(size=(30, 4)), np.ones((1, 1), dtype=bool)),)), 3)
     1.0
     """
-    base, n = _on_host(views), views.n_samples
-    if n <= EXACT:
+    n = views.n_samples
+    if n <= EXACT or _by_tiles(views):
         return 1.0
+    base = _on_host(views)
     rows = np.sort(np.random.default_rng(random_state).choice(n, QUERIES, replace=False))
     search = Search(base, base, min(n_neighbors, n - 1), True)
     _, true = search(rows, np.arange(n), BLOCK_BYTES)
@@ -130,25 +136,24 @@ def search_recall(views: Views, n_neighbors: int, random_state: int = 0) -> floa
 
 
 def dense_nearest(
-    W: np.ndarray,
+    W: Array,
     n_neighbors: int,
     *,
-    queries: np.ndarray | None = None,
+    queries: Array | None = None,
     random_state: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest rows of one complete dense matrix, such as an embedding; otherwise as `nearest`.
+    """The nearest rows of one complete dense matrix of any array library, such as an embedding; otherwise as `nearest`.
 
     >>> dense_nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel().tolist()
     [1, 0, 1]
     """
-    W, asked = to_numpy(W), None if queries is None else to_numpy(queries)
-    small, mask = W.shape[1] <= PROJECTED, np.ones((1, 1), dtype=bool)
+    small, mask = W.shape[1] <= PROJECTED, beside(np.ones((1, 1), dtype=bool), W)
     return nearest(
         Views((View("view", W, mask),)),
         n_neighbors,
-        queries=None if asked is None else Views((View("view", asked, mask),)),
+        queries=None if queries is None else Views((View("view", queries, mask),)),
         coordinates=W if small else None,
-        query_coordinates=asked if small else None,
+        query_coordinates=queries if small else None,
         random_state=random_state,
     )
 
@@ -373,6 +378,11 @@ def _search_cells(
             rows = rows[indices[rows, -1] < 0] if len(candidates) < n else rows[:0]
             probes *= 4
     return (distances, indices) if wanted is None else (distances[wanted], indices[wanted])
+
+
+def _by_tiles(views: Views) -> bool:
+    """Whether values are searched where they lie: on an accelerator, and up to `EXACT` samples elsewhere."""
+    return is_elsewhere(views) and (views.n_samples <= EXACT or on_accelerator(views[0].X))
 
 
 def _dense(view: View) -> np.ndarray:

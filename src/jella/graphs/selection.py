@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from jella.numerics.arrays import Array, along_rows, namespace, smallest_of_rows, to_numpy
+
+#: of the entries of a row, this many beyond twice those wanted are compared once more
+SPARE = 16
+
 
 def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the q smallest finite entries of each row of D, and of entries that rounding makes equal.
@@ -23,7 +28,7 @@ def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.nda
         Of the size of the numbers whose rounding is in D.
     """
     b, c = D.shape
-    slack, most = 32 * np.finfo(D.dtype).eps, 2 * q + 16
+    slack, most = 32 * np.finfo(D.dtype).eps, 2 * q + SPARE
     depth = max(1, min(32, c // (4 * q)))
     even = c - c % depth
     minima = np.concatenate([D[:, :even].reshape(b, depth, -1).min(axis=1), D[:, even:]], axis=1) if depth > 1 else D
@@ -49,6 +54,30 @@ def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.nda
         order = np.lexsort((columns, rows))
         rows, columns = rows[order], columns[order]
     return rows, columns
+
+
+def first_places(D: Array, q: int, norms: Array) -> np.ndarray:
+    """Places (b, q) of the q smallest entries of each row of D, the smallest first; of equal ones, the first.
+
+    Parameters
+    ----------
+    D : array (b, c)
+        Squared distances in any array library, without the squared norms of the rows; overwritten.
+    norms : array (b,)
+        These norms, which do not change the order in a row.
+
+    >>> first_places(np.array([[3.0, 1.0, 3.0, 2.0]]), 3, np.ones(1))
+    array([[1, 3, 0]])
+    """
+    if isinstance(D, np.ndarray):
+        D += norms[:, None]
+        np.maximum(D, np.finfo(D.dtype).tiny, out=D)
+        lines, places = places_of_smallest(D, q, norms)
+        _, _, places = first_of_rows(lines, D[lines, places], places, q)
+        return places.reshape(len(D), q)
+    xp = namespace(D)
+    some = xp.sort(smallest_of_rows(D, min(D.shape[1], 2 * q + SPARE)), axis=1)
+    return to_numpy(along_rows(some, xp.argsort(along_rows(D, some), axis=1, stable=True)[:, :q]))
 
 
 def first_of_rows(

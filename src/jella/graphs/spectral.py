@@ -7,6 +7,7 @@ over the whole graph, as in SciPy's `eigsh`, can miss copies of it; an iteration
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +16,10 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from jella.numerics.arrays import Array, beside
 from jella.numerics.kmeans import kmeans, unit_rows
+from jella.numerics.lanczos import largest_eigenpairs
+from jella.numerics.sparse_arrays import has_sparse, sparse_beside, sparse_times
 
 #: graphs of at most this many samples are decomposed as dense matrices
 DIRECT = 600
@@ -38,19 +42,21 @@ def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_stat
     return np.asarray(kmeans(unit_rows(vectors), n_clusters, n_init, random_state).labels_)
 
 
-def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
-    """Labels (n,) of a symmetric affinity: k-means on its diffused eigenvectors."""
-    return np.asarray(kmeans(diffused_vectors(graph, n_clusters), n_clusters, n_init, random_state).labels_)
+def diffused_labels(
+    graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None, place: Array | None = None
+) -> np.ndarray:
+    """Labels (n,) of a symmetric affinity: k-means on its diffused eigenvectors; `place` as in leading_eigenvectors."""
+    return np.asarray(kmeans(diffused_vectors(graph, n_clusters, place), n_clusters, n_init, random_state).labels_)
 
 
-def diffused_vectors(graph: Graph, n_clusters: int) -> np.ndarray:
+def diffused_vectors(graph: Graph, n_clusters: int, place: Array | None = None) -> np.ndarray:
     """Row-normalised leading eigenvectors of a symmetric affinity, faded by a diffusion over the graph.
 
     Spectral clustering takes exactly as many eigenvectors as clusters. The diffusion fades them gradually instead. If
     the graph has fewer clear groups than clusters, the eigenvectors after the clear ones fade and do not split a clear
     group at random. If it has more, the next eigenvectors still count.
     """
-    values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0]))
+    values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0]), place)
     rates = 1.0 - values
     left = np.exp(-DIFFUSION * rates / max(rates[n_clusters - 1], EIGEN_TOL))
     return unit_rows(vectors * left)
@@ -68,27 +74,39 @@ def modularity(graph: Graph, labels: np.ndarray) -> float:
     return inside / total - float(np.sum(degree**2)) / total**2
 
 
-def leading_eigenvectors(graph: Graph, k: int) -> Pairs:
+def leading_eigenvectors(graph: Graph, k: int, place: Array | None = None) -> Pairs:
     """The k largest eigenvalues of D^(−½) A D^(−½), descending, and their eigenvectors (n, k).
 
     A large sparse graph is decomposed component by component.
+
+    Parameters
+    ----------
+    place : array, optional
+        Large sparse graphs are decomposed on the device of this array.
     """
     n = graph.shape[0]
     degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
     root = np.sqrt(np.where(degree > 0, degree, 1.0))
     if not sparse.issparse(graph) or n <= max(DIRECT, 4 * k):
         dense = sparse.csr_array(graph).toarray() if sparse.issparse(graph) else graph
-        scaled = dense * (1.0 / root)[:, None] * (1.0 / root)
-        values, vectors = eigh(scaled, subset_by_index=[max(n - k, 0), n - 1])
+        dense = dense * (1.0 / root)[:, None] * (1.0 / root)
+        values, vectors = eigh(dense, subset_by_index=[max(n - k, 0), n - 1])
         return values[::-1], vectors[:, ::-1]
-    scale = sparse.diags_array(1.0 / root)
+    scaled = sparse.csr_array(graph, dtype=np.float64, copy=True)
+    scaled.data *= np.repeat(1.0 / root, np.diff(scaled.indptr))
+    scaled.data *= (1.0 / root)[scaled.indices]
 
     def highest(inside: sparse.csr_array, rows: np.ndarray, m: int) -> Pairs:
         # this start follows the samples, not their positions, and is no eigenvector unless all degrees are equal
         start = 1.0 + degree[rows] ** 2 + inside @ degree[rows]
+        if place is not None and has_sparse(place) and 1 < m < rows.size and rows.size > max(DIRECT, 4 * m):
+            there = sparse_beside(inside, place)
+            found = largest_eigenpairs(partial(sparse_times, there), beside(start, place), m, EIGEN_TOL)
+            if found is not None:
+                return found
         return _of_connected(inside, m, "LA", 1.0, root[rows], start, EIGEN_TOL)
 
-    values, vectors = _by_component(graph, sparse.csr_array(scale @ graph @ scale), k, highest)
+    values, vectors = _by_component(graph, scaled, k, highest)
     first = np.argsort(-values, kind="stable")[:k]
     return values[first], vectors[:, first]
 

@@ -46,6 +46,26 @@ def like(values: Any, reference: Array) -> Array:
     return xp.asarray(values, dtype=reference.dtype, device=array_api_compat.device(reference))
 
 
+def beside(values: np.ndarray, reference: Array) -> Array:
+    """A NumPy array of any type, in the library and on the device of the reference; NumPy itself for SciPy's arrays."""
+    if in_numpy(reference):
+        return values
+    if not values.flags.writeable:
+        values = values.copy()  # torch would share the memory, and warn that it is read-only
+    return namespace(reference).asarray(values, device=array_api_compat.device(reference))
+
+
+def in_numpy(array: Array) -> bool:
+    """Whether an array is one of NumPy or SciPy."""
+    return isinstance(array, np.ndarray) or bool(sparse.issparse(array))
+
+
+def on_accelerator(array: Array) -> bool:
+    """Whether an array lies in the memory of another device than the processor."""
+    device = getattr(array, "device", "cpu")  # sparse matrices of SciPy have none
+    return "cpu" not in str(device).lower()
+
+
 def is_floating(array: Array) -> bool:
     """Whether an array-API array holds real floating point numbers."""
     return bool(namespace(array).isdtype(array.dtype, "real floating"))
@@ -138,6 +158,27 @@ def take_rows(array: Array, rows: np.ndarray) -> Array:
     return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=0)
 
 
+def along_rows(A: Array, places: Array) -> Array:
+    """The entries of each row of A (n, c) at its own places (n, q); both in the same library."""
+    if isinstance(A, np.ndarray):
+        return np.take_along_axis(A, places, axis=1)
+    xp = namespace(A)
+    first = xp.arange(A.shape[0], device=array_api_compat.device(A)) * A.shape[1]
+    return xp.reshape(xp.take(xp.reshape(A, (-1,)), xp.reshape(places + first[:, None], (-1,))), tuple(places.shape))
+
+
+def smallest_of_rows(D: Array, q: int) -> Array:
+    """Places (n, q) of the q smallest entries of each row, in any order; of equal entries, any."""
+    if q >= D.shape[1]:
+        xp = namespace(D)
+        return xp.broadcast_to(xp.arange(D.shape[1], device=array_api_compat.device(D))[None, :], tuple(D.shape))
+    if array_api_compat.is_torch_array(D):
+        return D.topk(q, dim=1, largest=False, sorted=False).indices
+    if isinstance(D, np.ndarray) or array_api_compat.is_cupy_array(D):
+        return D.argpartition(q - 1, axis=1)[:, :q]
+    return namespace(D).argsort(D, axis=1)[:, :q]
+
+
 # blocks of rows that fit the cache
 
 
@@ -154,8 +195,7 @@ def row_blocks(n_rows: int, bytes_per_row: float, target: int = TARGET_BYTES) ->
 
 def target_bytes(X: Array, on_host: int = TARGET_BYTES) -> int:
     """Bytes of a block of rows: as given on the host, large on a device, where fewer calls are faster."""
-    device = getattr(X, "device", "cpu")  # sparse matrices of SciPy have none
-    return on_host if "cpu" in str(device).lower() else DEVICE_BYTES
+    return DEVICE_BYTES if on_accelerator(X) else on_host
 
 
 def cache_blocks(X: Array) -> Iterator[slice]:

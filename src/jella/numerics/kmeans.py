@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
+from jella.numerics.arrays import Array, namespace
 
-def unit_rows(W: np.ndarray) -> np.ndarray:
-    """Rows divided by their norms; zero rows stay zero."""
-    norms = np.linalg.norm(W, axis=1, keepdims=True)
-    return W / np.where(norms > 0, norms, 1.0)
+
+def unit_rows(W: Array) -> Array:
+    """Rows divided by their norms, in any array library; zero rows stay zero."""
+    xp = namespace(W)
+    norms = xp.linalg.vector_norm(W, axis=1, keepdims=True)
+    return W / xp.where(norms > 0, norms, xp.ones_like(norms))
 
 
 def kmeans(W: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> KMeans:

@@ -12,7 +12,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, like, namespace, to_numpy
+from jella.numerics.arrays import Array, beside, like, namespace, to_numpy
 
 
 def has_sparse(X: Array) -> bool:
@@ -20,19 +20,28 @@ def has_sparse(X: Array) -> bool:
     return bool(array_api_compat.is_torch_array(X) or array_api_compat.is_cupy_array(X))
 
 
-def make_csr(data: Array, indices: Array, indptr: Array, n: int) -> Any:
-    """A square matrix of compressed rows (CSR), with the library and the device of its three arrays."""
+def make_csr(data: Array, indices: Array, indptr: Array, n: int, n_columns: int | None = None) -> Any:
+    """A matrix of compressed rows (CSR), with the library and the device of its three arrays; square by default."""
+    shape = n, n if n_columns is None else n_columns
     if array_api_compat.is_torch_array(data):
         import torch
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # these tensors are in beta
-            return torch.sparse_csr_tensor(indptr, indices, data, size=(n, n))
+            return torch.sparse_csr_tensor(indptr, indices, data, size=shape)
     if array_api_compat.is_cupy_array(data):
         from cupyx.scipy.sparse import csr_matrix
 
-        return csr_matrix((data, indices, indptr), shape=(n, n))
-    return sparse.csr_array((data, indices, indptr), shape=(n, n))
+        return csr_matrix((data, indices, indptr), shape=shape)
+    return sparse.csr_array((data, indices, indptr), shape=shape)
+
+
+def sparse_beside(matrix: sparse.csr_array, reference: Array) -> Any:
+    """A matrix of SciPy in the library and on the device of an array; itself where that has no sparse matrices."""
+    if not has_sparse(reference):
+        return matrix
+    parts = (beside(part, reference) for part in (matrix.data, matrix.indices, matrix.indptr))
+    return make_csr(*parts, *matrix.shape)
 
 
 def is_sparse(matrix: Any) -> bool:
@@ -58,6 +67,27 @@ def row_sums(matrix: Any, reference: Array) -> Array:
         return like(np.asarray(matrix.sum(axis=1)).ravel(), reference)
     xp = namespace(reference)
     return sparse_times(matrix, xp.ones((matrix.shape[1], 1), dtype=reference.dtype, device=reference.device))[:, 0]
+
+
+def symmetric_sum(rows: Array, columns: Array, values: Array, n: int) -> sparse.csr_array:
+    """A + Aᵀ in SciPy, where A (n, n) has these positive entries, of which a few are at the same place.
+
+    They are sorted and added on the device of the arrays, always in the same order.
+    """
+    xp = namespace(values)
+    keys = xp.concat([rows * n + columns, columns * n + rows])
+    order = xp.argsort(keys, stable=True)
+    keys, values = xp.take(keys, order), xp.take(xp.concat([values, values]), order)
+    edge = xp.ones_like(keys[:1], dtype=xp.bool)
+    starts = xp.nonzero(xp.concat([edge, keys[1:] != keys[:-1]]))[0]
+    lengths = xp.concat([starts[1:], xp.zeros_like(starts[:1]) + keys.shape[0]]) - starts
+    sums = xp.take(values, starts)
+    for turn in range(1, int(xp.max(lengths))):
+        more = xp.where(lengths > turn, starts + turn, starts)
+        sums = sums + xp.where(lengths > turn, xp.take(values, more), xp.zeros_like(sums))
+    found = to_numpy(xp.take(keys, starts))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(found // n, minlength=n))])
+    return sparse.csr_array((to_numpy(sums), (found % n).astype(np.int32), indptr.astype(np.int32)), shape=(n, n))
 
 
 def to_scipy(matrix: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from jella.graphs.cluster_path import ClusterPath
 from jella.graphs.neighbours import dense_nearest
-from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.arrays import Array, like, row_blocks, to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.views import Views
 
@@ -74,7 +74,7 @@ class NeighbourClusters(Clusters):
         What supports each number of clusters, if the number was chosen from the data.
     """
 
-    rows: np.ndarray
+    rows: Array
     labels: np.ndarray
     n_neighbors: int
     n_clusters: int
@@ -84,9 +84,9 @@ class NeighbourClusters(Clusters):
         """The label with the most votes among the neighbours of each row."""
         return self.votes(W).argmax(axis=1)
 
-    def votes(self, W: np.ndarray) -> np.ndarray:
+    def votes(self, W: Array) -> np.ndarray:
         """Votes (n, k) of the neighbours of new rows for the clusters."""
-        _, found = dense_nearest(self.rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))
+        _, found = dense_nearest(self.rows, self.n_neighbors, queries=unit_rows(like(W, self.rows)))
         return rank_votes(found, self.labels, self.n_clusters)
 
     def attributes(self) -> dict[str, Any]:
@@ -101,9 +101,10 @@ def rank_votes(near: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndar
     >>> rank_votes(np.array([[0, 1, 2]]), np.array([1, 0, 0]), 2).round(2).tolist()
     [[0.83, 1.0]]
     """
-    votes = np.zeros((len(near), n_clusters))
-    rows = np.arange(len(near))
-    for column, found in enumerate(near.T):
-        has = found >= 0
-        np.add.at(votes, (rows[has], labels[found[has]]), 1.0 / (column + 1))
+    votes = np.empty((len(near), n_clusters))
+    for block in row_blocks(len(near), 8 * near.shape[1]):
+        rows, columns = np.nonzero(near[block] >= 0)
+        places = rows * n_clusters + labels[near[block][rows, columns]]
+        size = (block.stop - block.start) * n_clusters
+        votes[block] = np.bincount(places, 1.0 / (columns + 1), size).reshape(-1, n_clusters)
     return votes

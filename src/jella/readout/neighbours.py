@@ -17,7 +17,7 @@ from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.seeded import seeded_labels
 from jella.graphs.spectral import diffused_labels
-from jella.numerics.arrays import Array, like, row_blocks, to_numpy
+from jella.numerics.arrays import Array, beside, like, namespace, row_blocks, take_rows, to_numpy
 from jella.numerics.finite import refuse_nonfinite
 from jella.numerics.kmeans import unit_rows
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -120,7 +120,7 @@ class NeighbourReadout(LowRankReadout):
             As in FitSamples; W is the model's own embedding.
         """
         q = max(neighbours.shape[1], 1)
-        _, near = dense_nearest(unit_rows(to_numpy(W)), q)
+        _, near = dense_nearest(unit_rows(W), q)
         donors = np.concatenate([neighbours, near], axis=1)
         shown = lent_embedding(samples, samples, W, donors, readout.bases, in_turn=True)
         parts = {one.name: getattr(readout, one.name) for one in fields(readout)}
@@ -134,11 +134,11 @@ class NeighbourReadout(LowRankReadout):
 
     @cached_property
     def _expected(self) -> FitExpected:
-        return FitExpected(to_numpy(self._fit.own), [to_numpy(U) for U in self.bases])
+        return FitExpected(self._fit.own, self.bases)
 
     @cached_property
-    def _unit_rows(self) -> np.ndarray:
-        return unit_rows(to_numpy(self._fit.own))
+    def _unit_rows(self) -> Array:
+        return unit_rows(self._fit.own)
 
     def solve(self, views: Views) -> Array:
         """The embedding (n, r) of new samples: from their observed values, pulled to the mean of their neighbours."""
@@ -163,32 +163,38 @@ class NeighbourReadout(LowRankReadout):
         """All samples of a fit, in the user's units, of which this readout knows the landmarks."""
         fit, n, q = self._fit, views.n_samples, self.n_neighbors
         kept, found = self._recognised(views)
-        shown = np.full((n, self.width), np.nan, dtype=to_numpy(fit.shown[:1]).dtype)
         near, own = np.full((n, q + 1), -1, dtype=np.int32), found[found >= 0]
-        shown[found >= 0] = to_numpy(fit.shown)[own]
         near[found >= 0] = np.concatenate([own[:, None], self.near[own]], axis=1)[:, : q + 1]
         rest = np.flatnonzero(kept & (found < 0))
+        nothing = like(np.full((1, self.width), np.nan), fit.shown)
+        # rows of the fit, a row for samples without any value, and the rows of all others, in this order
+        shown, at = [fit.shown, nothing], np.where(found >= 0, found, fit.places.size)
+        at[rest] = fit.places.size + 1 + np.arange(rest.size)
         for block in row_blocks(rest.size, 1, AT_ONCE):
             rows = rest[block]
             scaled = self.scaling.apply(views.take(rows))
             placed = self.place(scaled)
-            near[rows, :q], shown[rows] = placed.near, to_numpy(self._shown(scaled, placed))
+            near[rows, :q] = placed.near
+            shown.append(self._shown(scaled, placed))
         labels = None
         if fit.labels is not None and isinstance(self.clusters, NeighbourClusters):
             labels = np.full(n, -1, dtype=np.intp)
             labels[found >= 0] = fit.labels[own]
             labels[rest] = rank_votes(near[rest], self.clusters.labels, self.clusters.n_clusters).argmax(axis=1)
-        return Tied(shown if isinstance(fit.shown, np.ndarray) else like(shown, fit.shown), near, labels)
+        return Tied(take_rows(namespace(nothing).concat(shown, axis=0), at), near, labels)
 
     def _near(self, W: Array) -> np.ndarray:
         """Neighbours (n, q), in the fit, of embeddings (n, r)."""
-        return dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(to_numpy(W)))[1]
+        return dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(W))[1]
 
     def _mean_of(self, found: np.ndarray) -> Array:
         """The mean embedding of samples of the fit (n, q), -1 where there is none."""
-        close = to_numpy(self._fit.own)[found]
-        has = (found >= 0)[:, :, None]
-        return like(np.where(has, close, 0.0).sum(axis=1) / np.maximum(has.sum(axis=1), 1), self.bases[0])
+        own = self._fit.own
+        xp, shape = namespace(own), (*found.shape, self.width)
+        close = xp.reshape(take_rows(own, np.maximum(found, 0).ravel()), shape)
+        has = found >= 0
+        count = np.maximum(has.sum(axis=1), 1)[:, None]
+        return xp.sum(xp.where(beside(has[:, :, None], own), close, 0.0), axis=1) / like(count, own)
 
     def placed(self, views: Views, found: np.ndarray) -> Array:
         """The embedding (n, r) of new samples with given neighbours (n, q) in the fit, -1 where there is none."""
@@ -211,13 +217,13 @@ class NeighbourReadout(LowRankReadout):
 
     def _graph_to(self, W: Array) -> sparse.csr_array:
         """A graph (n, m) of ones at the neighbours of embeddings (n, r) in the fit; none for rows of NaN."""
-        rows = self._unit_rows
-        known = ~np.isnan(to_numpy(W)).any(axis=1)
+        rows, xp = self._unit_rows, namespace(W)
+        known = ~to_numpy(xp.any(xp.isnan(W), axis=1))
         found = np.full((known.size, min(self.n_neighbors, rows.shape[0])), -1)
         if known.any():
-            found[known] = dense_nearest(rows, found.shape[1], queries=unit_rows(to_numpy(W)[known]))[1]
+            found[known] = dense_nearest(rows, found.shape[1], queries=unit_rows(take_rows(W, known)))[1]
         lines, places = np.nonzero(found >= 0)
-        ones = np.ones(lines.size, dtype=rows.dtype)
+        ones = np.ones(lines.size, dtype=np.dtype(str(rows.dtype).rpartition(".")[2]))
         return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, rows.shape[0]))
 
     def find_clusters(
@@ -281,13 +287,13 @@ class NeighbourReadout(LowRankReadout):
         return self._answer(views, own, lambda new: confidence(self._votes_of(self.place(new))), np.nan)
 
     def _labels_of(self, views: Views, W: Array, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
-        return diffused_labels(self._label_graph(views, W, n_clusters), n_clusters, n_init, random_state)
+        return diffused_labels(self._label_graph(views, W, n_clusters), n_clusters, n_init, random_state, W)
 
     def _label_graph(self, views: Views, W: Array, n_clusters: int) -> sparse.csr_array:
         """The graph that labels come from."""
         weights = [scale.root_weight**2 for scale in self.scaling.scales]
         q = label_neighbours(views.n_samples, n_clusters, self.n_neighbors)
-        _, near = dense_nearest(unit_rows(to_numpy(W)), q)
+        _, near = dense_nearest(unit_rows(W), q)
         return confirmed_graph(near, views, W, self.bases, weights)
 
     def _present_new(self, views: Views) -> Array:

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
-from jella.numerics.arrays import Array, at_least, like, namespace, row_blocks, solve_psd, to_numpy
+from jella.numerics.arrays import Array, at_least, like, namespace, row_blocks, solve_psd, target_bytes, to_numpy
 from jella.numerics.kmeans import one_thread
-from jella.numerics.sparse_arrays import neighbour_graph, sparse_times
+from jella.numerics.sparse_arrays import neighbour_graph, sparse_beside, sparse_times
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
 from jella.solve.solver import largest_signs, split_rows
@@ -94,11 +94,12 @@ class NeighbourFilled(MeanFilled):
 
     Attributes
     ----------
-    donors : CSR array (n, n)
-        D; empty rows at the samples that have the view, and at those without a neighbour that has it.
+    donors : sparse array (n, n)
+        D, in the library of the values; empty rows at the samples that have the view, and at those without a neighbour
+        that has it.
     """
 
-    donors: sparse.csr_array
+    donors: Any
 
     @classmethod
     def by(cls, view: View, graph: sparse.csr_array, mean: Array | None = None) -> MeanFilled:
@@ -113,7 +114,7 @@ class NeighbourFilled(MeanFilled):
         donors.eliminate_zeros()
         count = np.diff(donors.indptr)
         donors.data = np.repeat(1.0 / np.maximum(count, 1), count).astype(np.dtype(str(mean.dtype).split(".")[-1]))
-        return cls(view.X, like(~present & (count == 0), mean), mean, donors)
+        return cls(view.X, like(~present & (count == 0), mean), mean, sparse_beside(donors, mean))
 
     def times(self, V: Array) -> Array:
         """Filled view times V, (n, r)."""
@@ -133,13 +134,15 @@ class NeighbourFilled(MeanFilled):
 
 def _entries_from(view: View, graph: sparse.csr_array, mean: Array) -> Array:
     """Values with each missing entry imputed: the mean over its neighbours, or over all samples if none has a value."""
-    X, mask = to_numpy(view.X), to_numpy(view.mask).astype(view.X.dtype if isinstance(view.X, np.ndarray) else float)
-    filled, fallback = X.copy(), to_numpy(mean)
-    for rows in row_blocks(view.n_samples, view.n_features * 8, target=2**24):
-        total, count = graph[rows] @ X, graph[rows] @ mask
-        guess = np.where(count > 0, total / np.maximum(count, 1.0), fallback)
-        filled[rows] = np.where(mask[rows] > 0, X[rows], guess)
-    return like(filled, view.X)
+    xp, X = namespace(view.X), view.X
+    values, seen = xp.astype(X, xp.float64, copy=False), xp.astype(view.mask, xp.float64)
+    filled = xp.empty_like(X)
+    for rows in row_blocks(view.n_samples, view.n_features * 8, target_bytes(X, 2**24)):
+        some = sparse_beside(graph[rows], X)
+        total, count = sparse_times(some, values), sparse_times(some, seen)
+        guess = xp.astype(xp.where(count > 0, total / at_least(count, 1.0), mean), X.dtype)
+        filled[rows, :] = xp.where(view.mask[rows, :], X[rows, :], guess)
+    return filled
 
 
 def feature_means(view: View) -> Array:

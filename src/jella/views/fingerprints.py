@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import row_blocks, to_numpy
-from jella.views.model import Views
+from jella.numerics.arrays import Array, beside, in_numpy, namespace, row_blocks, target_bytes, to_numpy
+from jella.numerics.sparse_arrays import has_sparse
+from jella.views.model import View, Views
 
 # odd constants and shifts that mix bits, as in the finaliser of splitmix64
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_SHIFT = np.uint64(31)
+_FIRST, _SECOND, _SHIFT = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64, 31
+#: the bits that a shift by 31 leaves of 64
+_LOW = 2**33 - 1
 #: bytes of a block of rows; a few arrays of this size are used at the same time
 BLOCK_BYTES = 2**19
 
@@ -29,24 +31,36 @@ def fingerprints(views: Views) -> np.ndarray:
     rng = np.random.default_rng(0)
     total = np.zeros(views.n_samples, dtype=np.uint64)
     for view in views:
-        value_keys, hole_keys = rng.integers(2**64, size=(2, view.n_features), dtype=np.uint64)
-        mask, blocks = to_numpy(view.mask), list(row_blocks(view.n_samples, 8 * view.n_features, BLOCK_BYTES))
-        # over values that are not zero: an observed zero is known, because it is not missing
-        if view.is_sparse:
-            X = sparse.csr_array(view.X)
-            sums = np.cumsum(_mixed(X.data, value_keys[X.indices]), dtype=np.uint64)
-            sums = np.concatenate([np.zeros(1, np.uint64), sums])
-            total += sums[X.indptr[1:]] - sums[X.indptr[:-1]]
-        else:
-            X = to_numpy(view.X)
-            for rows in blocks:
-                total[rows] += _mixed(X[rows], value_keys).sum(axis=1, dtype=np.uint64)
-        # over features that are missing
-        if view.is_rowwise:
-            total += np.where(mask[:, 0], np.uint64(0), hole_keys.sum(dtype=np.uint64))
-        else:
-            for rows in blocks:
-                total[rows] += np.where(mask[rows], np.uint64(0), hole_keys).sum(axis=1, dtype=np.uint64)
+        value_keys, hole_keys = rng.integers(2**64, size=(2, view.n_features), dtype=np.uint64).view(np.int64)
+        total += (_of_values(view, value_keys) + _of_holes(view, hole_keys)).view(np.uint64)
+    return total
+
+
+def _of_values(view: View, keys: np.ndarray) -> np.ndarray:
+    """The part of the values that are not zero, (n,): an observed zero is known, because it is not missing.
+
+    Values on a device stay there, if its library can look at their bits.
+    """
+    if view.is_sparse:
+        X = sparse.csr_array(view.X)
+        sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(_mixed(X.data.astype(np.float64), keys[X.indices]))])
+        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    X = view.X if in_numpy(view.X) or has_sparse(view.X) else to_numpy(view.X)
+    xp, total, keys = namespace(X), np.zeros(view.n_samples, dtype=np.int64), beside(keys, X)
+    for rows in row_blocks(view.n_samples, 8 * view.n_features, target_bytes(X, BLOCK_BYTES)):
+        total[rows] = to_numpy(xp.sum(_mixed(xp.astype(X[rows, :], xp.float64), keys), axis=1, dtype=xp.int64))
+    return total
+
+
+def _of_holes(view: View, keys: np.ndarray) -> np.ndarray:
+    """The part of the features that are missing, (n,)."""
+    mask, total = view.mask, np.zeros(view.n_samples, dtype=np.int64)
+    if view.is_rowwise:
+        return total + np.where(to_numpy(mask)[:, 0], 0, keys.sum())
+    xp, keys = namespace(mask), beside(keys, mask)
+    for rows in row_blocks(view.n_samples, 8 * view.n_features, target_bytes(mask, BLOCK_BYTES)):
+        lost = xp.where(mask[rows, :], xp.zeros_like(keys), keys)
+        total[rows] = to_numpy(xp.sum(lost, axis=1, dtype=xp.int64))
     return total
 
 
@@ -58,26 +72,36 @@ def find_prints(prints: np.ndarray, among: np.ndarray) -> np.ndarray:
     >>> find_prints(np.array([7, 5, 5, 1, 5]), np.array([5, 7, 5])).tolist()
     [1, 0, 2, -1, 0]
     """
-    order, asked = np.argsort(among, kind="stable"), np.argsort(prints, kind="stable")
-    ordered, wanted = among[order], prints[asked]
+    rows = np.full(prints.size, -1, dtype=np.intp)
+    if among.size == 0:
+        return rows
+    order = np.argsort(among, kind="stable")
+    ordered = among[order]
+    known = np.flatnonzero(ordered[np.minimum(np.searchsorted(ordered, prints), among.size - 1)] == prints)
+    asked = known[np.argsort(prints[known], kind="stable")]
+    wanted = prints[asked]
     first, last = np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right")
     turn = np.arange(wanted.size) - np.searchsorted(wanted, wanted, "left")
-    count = last - first
-    rows = np.full(prints.size, -1, dtype=np.intp)
-    found = count > 0
-    rows[asked[found]] = order[first[found] + turn[found] % count[found]]
+    rows[asked] = order[first + turn % (last - first)]
     return rows
 
 
-def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """A number for each value, with the key of its feature; 0 for 0.0."""
-    bits = np.array(values, dtype=np.float64, order="C").view(np.uint64)
+def _mixed(values: Array, keys: Array) -> Array:
+    """A number for each value in double precision, which is overwritten, with the key of its feature; 0 for 0.0."""
     other = values != 0
+    bits = values.view(getattr(namespace(values), str(keys.dtype).rpartition(".")[2]))
     bits += keys
-    bits ^= bits >> _SHIFT
+    _fold(bits)
     bits *= _FIRST
-    bits ^= bits >> _SHIFT
+    _fold(bits)
     bits *= _SECOND
-    bits ^= bits >> _SHIFT
+    _fold(bits)
     bits *= other
     return bits
+
+
+def _fold(bits: Array) -> None:
+    """Mix the high bits of 64 into the low ones, in place."""
+    high = bits >> _SHIFT
+    high &= _LOW  # signed integers are shifted with their sign
+    bits ^= high

@@ -1,0 +1,96 @@
+"""Whole fits of SparseBDR on a GPU against the cores of the same machine: seconds from views to labels, and on what.
+
+Run on a machine with CUDA: python benchmarks/gpu_fit.py [--sizes 100000 1000000] [--landmarks auto 20000] [--out FILE]
+
+Synthetic data of benchmarks/scale.py, single precision, 30 % missing, ten clusters, default settings otherwise. On the
+card the views are tensors there, and the fitted model stays there; on the cores they are NumPy arrays, with as many
+threads of BLAS as there are cores, and with two. A small fit on the card comes before, so that loading its libraries is
+not timed. The share of the host is what cProfile says was spent in functions that compute on the host: in none of those
+the card works, or is waited for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import json
+import os
+import pstats
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scale import K, make_views
+from threadpoolctl import threadpool_limits
+
+import jella
+
+SEED = 0
+
+
+def timed(views: list[Any], landmarks: Any, groups: np.ndarray) -> dict[str, Any]:
+    """Seconds of a whole fit, what it found, and of what it was a fit."""
+    model = jella.SparseBDR(K, landmarks=landmarks, random_state=SEED)
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(views)
+    seconds = time.perf_counter() - started
+    ari = jella.metrics.adjusted_rand(groups, model.labels_)
+    return {"seconds": round(seconds, 3), "ari": round(float(ari), 4), "fit": str(model.landmarks_)}
+
+
+def on_card(views: list[np.ndarray], landmarks: Any, groups: np.ndarray) -> dict[str, Any]:
+    """The best of three fits on the card, and its memory."""
+    import torch
+
+    there = [torch.asarray(X, device="cuda") for X in views]
+    torch.cuda.reset_peak_memory_stats()
+    best = min((timed(there, landmarks, groups) for _ in range(3)), key=lambda one: one["seconds"])
+    return best | {"gib": round(torch.cuda.max_memory_allocated() / 2**30, 2)}
+
+
+def profiled(views: list[np.ndarray], landmarks: Any, groups: np.ndarray, count: int) -> None:
+    """Print what a fit on the card spends its time on."""
+    import torch
+
+    there = [torch.asarray(X, device="cuda") for X in views]
+    profile = cProfile.Profile()
+    profile.enable()
+    timed(there, landmarks, groups)
+    profile.disable()
+    pstats.Stats(profile).sort_stats("tottime").print_stats(count)
+    pstats.Stats(profile).sort_stats("cumtime").print_stats("jella", count)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sizes", type=int, nargs="*", default=[100_000, 1_000_000])
+    parser.add_argument("--landmarks", nargs="*", default=["auto", "20000"])
+    parser.add_argument("--no-cores", action="store_true")
+    parser.add_argument("--profile", type=int, default=0, help="print this many lines of a profile per fit")
+    parser.add_argument("--out", default=str(Path(__file__).parent / "results" / "gpu_fit.jsonl"))
+    chosen = parser.parse_args()
+    small, groups = make_views(5000)
+    on_card(small, "auto", groups)
+    lines = []
+    for n in chosen.sizes:
+        views, groups = make_views(n)
+        for name in chosen.landmarks:
+            landmarks = name if name == "auto" else int(name)
+            line: dict[str, Any] = {"n": n, "landmarks": name, "card": on_card(views, landmarks, groups)}
+            if chosen.profile:
+                profiled(views, landmarks, groups, chosen.profile)
+            for label, threads in () if chosen.no_cores else (("all_cores", os.cpu_count()), ("two_cores", 2)):
+                with threadpool_limits(threads):
+                    line[label] = timed(views, landmarks, groups)
+                line[label]["ratio"] = round(line[label]["seconds"] / line["card"]["seconds"], 1)
+            print(json.dumps(line), flush=True)
+            lines.append(line)
+    Path(chosen.out).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+if __name__ == "__main__":
+    main()
