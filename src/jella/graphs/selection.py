@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jella.numerics.arrays import Array, along_rows, namespace, smallest_of_rows, to_numpy
+from jella.numerics.arrays import Array, along_rows, beside, namespace, smallest_of_rows, to_numpy
 
 #: of the entries of a row, this many beyond twice those wanted are compared once more
 SPARE = 16
@@ -75,9 +75,37 @@ def first_places(D: Array, q: int, norms: Array) -> np.ndarray:
         lines, places = places_of_smallest(D, q, norms)
         _, _, places = first_of_rows(lines, D[lines, places], places, q)
         return places.reshape(len(D), q)
-    xp = namespace(D)
-    some = xp.sort(smallest_of_rows(D, min(D.shape[1], 2 * q + SPARE)), axis=1)
+    xp, some = namespace(D), candidates(D, q, norms)
     return to_numpy(along_rows(some, xp.argsort(along_rows(D, some), axis=1, stable=True)[:, :q]))
+
+
+def candidates(D: Array, q: int, norms: Array) -> Array:
+    """Places (b, c) of the smallest entries of each row of D, more than q of them, ascending, in any array library.
+
+    Entries that differ from the q-th smallest by rounding only are ties. Where these are too many, the first are taken.
+
+    Parameters
+    ----------
+    D, norms : as in places_of_smallest
+    """
+    xp, width = namespace(D), D.shape[1]
+    places = smallest_of_rows(D, min(width, 2 * q + SPARE))
+    count = places.shape[1]
+    if count < width:
+        values = xp.sort(along_rows(D, places), axis=1)
+        last, most = values[:, q - 1], values[:, -1]
+        reach = 32 * float(xp.finfo(D.dtype).eps) * xp.where(last > norms, last, norms)
+        tied = xp.isfinite(last) & (most <= last + reach)
+        if xp.any(tied):
+            where = xp.nonzero(tied)[0]
+            low, high = (xp.take(last + sign * reach, where)[:, None] for sign in (-1, 1))
+            rows, order = xp.take(D, where, axis=0), beside(np.arange(width), D)
+            keys = xp.where(rows < low, order - width, xp.where(rows <= high, order, width))
+            again = smallest_of_rows(keys, count)
+            line = xp.cumulative_sum(xp.astype(tied, xp.int64)) - 1
+            again = xp.take(again, xp.where(tied, line, xp.zeros_like(line)), axis=0)
+            places = xp.where(tied[:, None], again, places)
+    return xp.sort(places, axis=1)
 
 
 def first_of_rows(

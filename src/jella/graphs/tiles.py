@@ -9,7 +9,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from jella.graphs.selection import SPARE
+from jella.graphs.selection import candidates
 from jella.numerics.arrays import (
     Array,
     along_rows,
@@ -18,7 +18,6 @@ from jella.numerics.arrays import (
     namespace,
     row_blocks,
     row_sqnorms,
-    smallest_of_rows,
     target_bytes,
     to_numpy,
 )
@@ -31,6 +30,32 @@ TILE_BYTES = 2**25
 def is_elsewhere(views: Views) -> bool:
     """Whether all values are in arrays of another library than NumPy and SciPy."""
     return not any(in_numpy(view.X) for view in views)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Factors of distances, of k samples.
+
+    Attributes
+    ----------
+    values : list of arrays (k, K)
+        Their products are the sums of squared differences.
+    shares : array (k, S)
+        Its products are the shares of entries that two samples share.
+    norms : array (k,)
+        Squared norms of the observed values.
+    """
+
+    values: list[Array]
+    shares: Array
+    norms: Array
+
+    @classmethod
+    def joined(cls, parts: list[Factors]) -> Factors:
+        """The factors of all views, with the values in one array."""
+        concat = namespace(parts[0].norms).concat
+        values = concat([one for part in parts for one in part.values], axis=1)
+        return cls([values], concat([part.shares for part in parts], axis=1), sum(part.norms for part in parts))
 
 
 @dataclass(frozen=True)
@@ -59,12 +84,13 @@ class Pair:
         centre = xp.sum(base.X, axis=0) / xp.where(count > 0, count, xp.ones_like(count))
         return cls(base, asked, not (base.is_rowwise and asked.is_rowwise), centre)
 
-    def factors(self, view: View, rows: slice, left: bool) -> tuple[list[Array], Array]:
-        """Columns whose products are the sums of squared differences, and those whose products are the shares."""
+    def factors(self, view: View, rows: slice, left: bool) -> Factors:
+        """The factors of some samples on one side of the products."""
         X, observed = self._centred(view, rows)
-        squares = X * X if self.by_entry else row_sqnorms(X)[:, None]
+        norms = row_sqnorms(X)
+        squares = X * X if self.by_entry else norms[:, None]
         columns = [-2.0 * X, squares, observed] if left else [X, observed, squares]
-        return columns, observed / view.n_features if left and self.by_entry else observed
+        return Factors(columns, observed / view.n_features if left and self.by_entry else observed, norms)
 
     def exact(self, rows: slice, places: Array) -> tuple[Array, Array]:
         """Sums of squared differences of the rows that ask from the samples at their places (b, c), and the shares."""
@@ -123,32 +149,28 @@ class Tiles:
         """Distances and indices (m, q) of the nearest samples, in NumPy; as `jella.graphs.neighbours.nearest`."""
         xp, X = self.base.xp, self.base[0].X
         n, size, target = self.base.n_samples, xp.finfo(X.dtype).bits // 8, target_bytes(X, TILE_BYTES)
-        everything = slice(0, n)
-        right, shares = self._together([pair.factors(pair.base, everything, False) for pair in self.pairs])
+        right = self._factors(slice(0, n), False)
         found: list[tuple[Array, Array]] = []
         for rows in row_blocks(self.asked.n_samples, size * n, target):
-            left, left_shares = self._together([pair.factors(pair.asked, rows, True) for pair in self.pairs])
-            D = left @ right.T
+            left = self._factors(rows, True)
+            D = left.values[0] @ right.values[0].T
             if not self.is_complete:
                 D = at_least(D, float(xp.finfo(D.dtype).smallest_normal))  # without common entries, D / 0 is inf
                 with np.errstate(divide="ignore"):
-                    D /= left_shares @ shares.T
-            places = smallest_of_rows(D, min(n, 2 * q + SPARE + self.exclude_self))
-            found.append(self._ordered(rows, places, q, target))
+                    D /= left.shares @ right.shares.T
+            found.append(self._ordered(rows, candidates(D, q + self.exclude_self, left.norms), q, target))
         if not found:
             return np.empty((0, q), to_numpy(X[:0, 0]).dtype), np.empty((0, q), np.intp)
         distances, indices = (to_numpy(xp.concat(list(parts), axis=0)) for parts in zip(*found, strict=True))
         return distances, indices.astype(np.intp, copy=False)
 
-    def _together(self, factors: list[tuple[list[Array], Array]]) -> tuple[Array, Array]:
-        concat = self.base.xp.concat
-        columns = [column for each, _ in factors for column in each]
-        return concat(columns, axis=1), concat([share for _, share in factors], axis=1)
+    def _factors(self, rows: slice, left: bool) -> Factors:
+        sides = ((pair, pair.asked if left else pair.base) for pair in self.pairs)
+        return Factors.joined([pair.factors(view, rows, left) for pair, view in sides])
 
     def _ordered(self, rows: slice, places: Array, q: int, target: int) -> tuple[Array, Array]:
-        """The nearest of the samples at these places by their differences; ties in the order of the samples."""
+        """The nearest of the samples at these places, ascending, by their differences; ties in this order."""
         xp = self.base.xp
-        places = xp.sort(places, axis=1)
         wide = places.shape[1] * max(view.n_features for view in self.base) * 8
         parts: list[tuple[Any, ...]] = []
         for block in row_blocks(places.shape[0], wide, target):

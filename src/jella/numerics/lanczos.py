@@ -49,8 +49,9 @@ def largest_eigenpairs(
         diagonal.append(xp.vecdot(basis[j, :], vector))
         for _ in range(2):
             vector = vector - known.T @ (known @ vector)
-        beside_it.append(xp.linalg.vector_norm(vector))
-        vector = vector / beside_it[-1]
+        length = xp.linalg.vector_norm(vector)
+        beside_it.append(length)
+        vector = vector / xp.where(length > 0, length, xp.ones_like(length))
         if j + 1 < k or ((j + 1) % EACH and j + 1 < most):
             continue
         a, b = (to_numpy(xp.stack(one)).astype(np.float64) for one in (diagonal, beside_it))
