@@ -1,8 +1,8 @@
 """Fits on an accelerator, of views in any container: the host reads them, and the fitted model returns to the host.
 
-After reading, only values are moved to the device; plain arrays, which have neither names nor an order of their own, are
-read there. So names, the order of samples and errors are those of a fit on the host, and the returned model completes,
-reports and saves like a model that was fitted on the host.
+After reading, only values are moved to the device; plain arrays, which have neither names nor an order of their own,
+are read there. So names, the order of samples and errors are those of a fit on the host, and the returned model
+completes, reports and saves like a model that was fitted on the host.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def nearest(
     coordinates: np.ndarray | None = None,
     query_coordinates: np.ndarray | None = None,
     random_state: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, np.ndarray]:
     """The nearest other samples of each sample, or the nearest samples of each query.
 
     Two samples are compared over the entries that both have.
@@ -65,9 +65,10 @@ def nearest(
     Returns
     -------
     distances : array (m, q)
-        Squared, ascending, in the floating type of the values; ties are in the order of the samples.
-    indices : array (m, q) of integers
-        Where fewer than q samples have anything in common with a sample, the distance is inf and the index -1.
+        Squared, ascending, in the library and the floating type of the values; ties are in the order of the samples.
+    indices : int array (m, q)
+        In NumPy. Where fewer than q samples have anything in common with a sample, the distance is inf and the index
+        -1.
 
     Notes
     -----
@@ -141,7 +142,7 @@ def dense_nearest(
     *,
     queries: Array | None = None,
     random_state: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, np.ndarray]:
     """The nearest rows of one complete dense matrix of any array library, such as an embedding; otherwise as `nearest`.
 
     >>> dense_nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel().tolist()

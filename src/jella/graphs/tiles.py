@@ -145,8 +145,8 @@ class Tiles:
         """Whether nothing is missing, so that all samples share all entries."""
         return all(view.is_complete for views in (self.base, self.asked) for view in views)
 
-    def nearest(self, q: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and indices (m, q) of the nearest samples, in NumPy; as `jella.graphs.neighbours.nearest`."""
+    def nearest(self, q: int) -> tuple[Array, np.ndarray]:
+        """Distances (m, q) of the nearest samples, and their indices in NumPy; as `jella.graphs.neighbours.nearest`."""
         xp, X = self.base.xp, self.base[0].X
         n, size, target = self.base.n_samples, xp.finfo(X.dtype).bits // 8, target_bytes(X, TILE_BYTES)
         right = self._factors(slice(0, n), False)
@@ -160,9 +160,9 @@ class Tiles:
                     D /= left.shares @ right.shares.T
             found.append(self._ordered(rows, candidates(D, q + self.exclude_self, left.norms), q, target))
         if not found:
-            return np.empty((0, q), to_numpy(X[:0, 0]).dtype), np.empty((0, q), np.intp)
-        distances, indices = (to_numpy(xp.concat(list(parts), axis=0)) for parts in zip(*found, strict=True))
-        return distances, indices.astype(np.intp, copy=False)
+            return xp.zeros((0, q), dtype=X.dtype), np.empty((0, q), np.intp)
+        distances, indices = (xp.concat(list(parts), axis=0) for parts in zip(*found, strict=True))
+        return distances, to_numpy(indices).astype(np.intp, copy=False)
 
     def _factors(self, rows: slice, left: bool) -> Factors:
         sides = ((pair, pair.asked if left else pair.base) for pair in self.pairs)
