@@ -161,8 +161,10 @@ class FittedInMemory(Fitted):
         if interval is not None and self.model.imputer_ is None:
             self.left_out.append("no intervals: they need a calibration on hidden values")
             interval = None
-        done = Completed.by(self.model, self.dataset.views, interval=interval)
-        return done if self.known.adjusted is None else self.known.adjusted.restored(done)
+        if self.known.adjusted is None:
+            return Completed.by(self.model, self.dataset.views, interval=interval)
+        given, covariates = self.known.adjusted.given, self.known.adjusted.covariates
+        return Completed.by(self.model, given, interval=interval, covariates=covariates)
 
     def write_completed(self) -> Record:
         """Write the completed views; returns the number of filled cells of each, and what is known of the values."""

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from jella.estimators.base import BaseMultiView
 from jella.numerics.arrays import to_numpy
 from jella.views import View, Views, is_chunked
+from jella.views.adjustment import REMOVED
 from jella.views.fingerprints import fingerprints
 
 
@@ -117,7 +118,7 @@ class Subject(Fit):
         fit = Fit.of_model(model, seed)
         if is_chunked(X):
             raise ValueError("expected samples in memory, got a Dask collection; compute some of them")
-        views = _on_host(model.read(X, observed))
+        views = _on_host(model.read(X, observed, REMOVED))
         _check_same_samples(fit, views)
         parts = {one.name: getattr(fit, one.name) for one in fields(fit)}
         names = range(views.n_samples) if views.sample_names is None else views.sample_names

@@ -17,6 +17,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from jella.estimators.asked import Asked
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.landmarks import Chosen
 from jella.estimators.left_out import fit_to_most, labels_at, places_in_fit
@@ -33,6 +34,7 @@ from jella.readout.landmarks import Landmarks
 from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
+from jella.views.adjustment import Adjustment
 from jella.views.align import check_fit
 from jella.views.checks import check_features, check_on_empty, kept_samples
 from jella.views.containers import check_given, is_annotated, is_data_array, is_frame, is_other_frame
@@ -121,8 +123,8 @@ class BaseMultiView(BaseEstimator):
     view_names_in_: list[str]
     sample_names_in_: Any
     dropped_: list[Any]
-    #: covariates whose effects were removed from the views before the fit, if there are some
-    adjusted_for_: tuple[str, ...]
+    #: the effects of covariates that were removed from the views before the fit, if there are some
+    adjustment_: Adjustment
 
     @property
     @abstractmethod
@@ -186,10 +188,28 @@ class BaseMultiView(BaseEstimator):
         """
         return self._needs(X if isinstance(X, Views) else read_views(X, observed))
 
-    def read(self, X: Any, observed: Any = None) -> AnyViews:
-        """The views of X, with the names and columns of the fit in their order."""
+    @property
+    def adjusted_for_(self) -> tuple[str, ...]:
+        """Names of the covariates whose effects were removed from the views before the fit."""
+        own = vars(self).get("adjustment_")
+        return () if own is None else own.names
+
+    def read(self, X: Any, observed: Any = None, covariates: Any = None) -> AnyViews:
+        """The views of X, with the names and columns of the fit in their order; as the model knows their values.
+
+        Parameters
+        ----------
+        X, observed : as in fit
+        covariates : as in `Adjuster.transform`, optional
+            For a model of adjusted views (`adjusted_for_`): the covariates of the samples, whose effects are removed;
+            or 'removed' for values that were adjusted before. Without it, only samples of the fit are accepted.
+        """
+        return self._asked(X, observed, covariates).views
+
+    def _asked(self, X: Any, observed: Any, covariates: Any) -> Asked:
+        """Samples that the fitted model is asked about."""
         check_is_fitted(self)
-        return self._read(X, observed, reset=False)
+        return Asked.of(self, X, observed, covariates)
 
     def _refuse_nonfinite(self) -> None:
         """Refuse a fit with a result that is not finite, and forget it; rows of dropped samples are NaN."""
@@ -241,7 +261,7 @@ class BaseMultiView(BaseEstimator):
 
     def _remember(self, X: Any, prepared: Prepared) -> None:
         """Set what later calls need to know about the views of the fit; forget the clusters of an earlier fit."""
-        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_", "adjusted_for_"):
+        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_", "adjustment_"):
             if name in vars(self):
                 delattr(self, name)
         views = prepared.views
@@ -374,7 +394,7 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         self.fit(X, y, observed=observed)
         return self._with_names(self.embedding_, self.sample_names_in_)
 
-    def transform(self, X: Any, *, observed: Any = None) -> Array:
+    def transform(self, X: Any, *, observed: Any = None, covariates: Any = None) -> Array:
         """The embedding of samples, also new and incomplete ones, with the bases of the fit.
 
         A sample of the fit, with the same values and the same missing entries, gets its row of `embedding_`.
@@ -383,13 +403,16 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
         ----------
         X : as in fit
             Whole views may be missing: leave them out of a dict, or pass None in a list.
+        observed : as in fit
+        covariates : optional
+            For a model of adjusted views, as in `read`.
 
         Returns
         -------
         embedding : array (n, r)
             Rows of NaN for samples without any observed value, where on_empty='drop'.
         """
-        views = self.read(X, observed)
+        views = self.read(X, observed, covariates)
         return self._with_names(views.as_given(self._answers().present(views)), views.sample_names)
 
     def loadings(self) -> dict[str, Any]:
@@ -478,27 +501,40 @@ class LabelsMixin:
         return self.fit(X, y, observed=observed).labels_  # type: ignore[attr-defined]
 
     @available_if(has_clusters)
-    def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, observed: Any = None, covariates: Any = None) -> np.ndarray:
         """The cluster of each sample, (n,); -1 for samples without any observed value.
 
         A sample of the fit, with the same values and the same missing entries, gets its label of `labels_`.
+
+        Parameters
+        ----------
+        X, observed : as in fit
+        covariates : optional
+            For a model of adjusted views, as in `read`.
         """
-        views = self.read(X, observed)  # type: ignore[attr-defined]
+        views = self.read(X, observed, covariates)  # type: ignore[attr-defined]
         return views.as_given(self._answers().assign(views))  # type: ignore[attr-defined]
 
 
 class BaseEmbedding(BaseTransformer):
     """A model that also predicts values from embeddings: it completes data, and is scored on its predictions."""
 
-    def complete(self, X: Any, *, observed: Any = None) -> Any:
+    def complete(self, X: Any, *, observed: Any = None, covariates: Any = None) -> Any:
         """X with its missing values imputed, in the same container and in the user's units.
 
         Observed values are returned bit for bit. Samples that a DataFrame lacks are appended to its rows.
-        """
-        with overflow_refused("completed values"):
-            return complete_views(self.read(X, observed), X, self._answers(), self.schema_)
 
-    def score(self, X: Any, y: Any = None, *, observed: Any = None) -> float:
+        Parameters
+        ----------
+        X, observed : as in fit
+        covariates : optional
+            For a model of adjusted views, as in `read`; their effects are put back into completed values.
+        """
+        asked = self._asked(X, observed, covariates)
+        with overflow_refused("completed values"):
+            return asked.restore(complete_views(asked.views, asked.X, self._answers(), self.schema_))
+
+    def score(self, X: Any, y: Any = None, *, observed: Any = None, covariates: Any = None) -> float:
         """The negative RMSE of predictions of hidden values of samples that the fit has not seen; higher is better.
 
         In a sample with at least two views one view is hidden, in any other a tenth of its observed entries. Its
@@ -516,8 +552,11 @@ class BaseEmbedding(BaseTransformer):
             Samples in memory.
         y : as in fit
             For the clone of a method that uses labels; otherwise ignored.
+        covariates : optional
+            For a model of adjusted views, as in `read`; errors are those of adjusted values.
         """
-        views = self.read(X, observed)
+        asked = self._asked(X, observed, covariates)
+        X, views = asked.X, asked.views
         kept = kept_samples(views, self.on_empty)
         given = views.take(kept)
         if not isinstance(given, Views):

@@ -24,7 +24,7 @@ SOMETIMES = {
     "feature_names_in_",
     "imputer_",
     "evidence_",
-    "adjusted_for_",
+    "adjustment_",
 }
 #: properties that may take several fits
 LAZY = {"label_probabilities_"}
@@ -86,6 +86,10 @@ def check_views(model: BaseMultiView) -> None:
     names = vars(model).get("feature_names_in_")
     if names is not None:
         require(names.shape == (model.n_features_in_,) and all(type(one) is str for one in names), "a name per feature")
+    adjustment = vars(model).get("adjustment_")
+    if adjustment is not None:
+        own = adjustment.schema
+        require(own.names == schema.names and own.n_features == schema.n_features, "an adjustment of the views")
     n, given = _n_samples(model), model.sample_names_in_
     require(given is None or n is None or (hasattr(given, "get_indexer") and len(given) == n), "a name per sample")
     if "labels_" in vars(model):

@@ -116,7 +116,7 @@ def _gather(
     W = np.asarray(to_numpy(readout.known.own)[rows], dtype=np.float64)
     some = readout.samples.fetch(rows)
     assert isinstance(some, Views)
-    samples = readout.scaling.undo(some)
+    samples = readout.scaling.undo(some, rows)
     q = min(readout.n_neighbors, max(len(rows) // SAMPLES_PER_NEIGHBOUR, 3))
     graph = graph_of(W, q)
     path = choose_n_clusters(graph) if n_clusters is None else _only(graph, n_clusters)

@@ -68,7 +68,8 @@ class Clustering:
     n_missing : dict of name -> int
         Missing entries of each view; one of a category counts once.
     adjuster : Adjuster or None
-        Fitted, if covariates were given. The model knows adjusted values: pass new samples through its `transform`.
+        Fitted, if covariates were given. The model knows adjusted values, so its methods take new samples with their
+        covariates: ``found.model.predict(new, covariates=batch)``.
     about : MetadataFindings or None
         What `metadata` and `survival` show, if metadata were given.
     seconds : float
@@ -123,8 +124,12 @@ class Clustering:
         Same container and units, observed values unchanged bit for bit. The views are not copied when clustering: if
         they were changed since, the changed values are completed.
         """
-        done = self.model.complete(self._views, observed=self._observed)
-        return as_given(done if self._adjusted is None else self._adjusted.restore(done), self._turned)
+        of = self._adjusted
+        if of is None:
+            done = self.model.complete(self._views, observed=self._observed)
+        else:
+            done = self.model.complete(of.given, observed=of.observed, covariates=of.covariates)
+        return as_given(done, self._turned)
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with one row per sample: its cluster, how probable that is, and its embedding."""

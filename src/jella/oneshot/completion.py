@@ -196,9 +196,8 @@ def complete(
     model = SparseBDR(random_state=random_state, **settings).fit(used[0], observed=used[1])
     if adjusted is not None:
         adjusted.mark(model)
-    done = Completed.by(model, *used, interval)
-    deviations = None if interval is None or done.found is None else done.found.deviations(used[0], model.schema_)
-    done = done if adjusted is None else adjusted.restored(done)
+    done = Completed.by(model, views, observed, interval, None if adjusted is None else adjusted.covariates)
+    learned: Any = getattr(model, "kinds_", None) if adjusted is None else adjusted.adjuster.adjustment_.kinds
     missing, entries = count_cells(views, observed)
     n, left = int(model.embedding_.shape[0]), len(model.dropped_)
     quality = done.quality if done.quality is not None or not estimate_error else _by_refit(model, *used)
@@ -215,11 +214,11 @@ def complete(
         standard_error_by_view=_each(by_view, "standard_error"),
         mean_error_by_view=_each(by_view, "mean_error"),
         imputed_by_mean=[] if quality is None else quality.by_mean,
-        kinds={} if chunked else (adjusted.adjuster if adjusted else model).kinds_.summary(model.view_names_in_),
+        kinds={} if chunked else learned.summary(model.view_names_in_),
         notes=() if quality is None else quality.notes,
         lower=None if interval is None else as_given(done.lower, turned),
         upper=None if interval is None else as_given(done.upper, turned),
-        std=deviations,
+        std=done.std,
         probabilities=done.probabilities,
         model=model,
         adjuster=None if adjusted is None else adjusted.adjuster,

@@ -25,8 +25,8 @@ def map_section(found: Maps, data: ReportData) -> Markup:
         more = f" Of {data.n_columns} columns of metadata, the first {MOST_COLUMNS} are offered."
     caption = (
         f"Each point is a sample, from {first.source}. Two principal components (PCA) hold "
-        f"{percent(found.explained)} of the variance{_order(found)}: far apart is different, close may differ in other "
-        f"components.{_neighbours(found)}{cut}{more}"
+        f"{percent(found.explained)} of the variance{_order(found)}. In PCA, samples that are far apart are different; "
+        f"close ones may differ in other components.{_neighbours(found)}{cut}{more}"
     )
     described = f"Map of {len(found.rows):,} samples in two dimensions. Arrow keys go from sample to sample."
     return joined([_choosers(found), plot("plot-embedding", described, caption), _selection(data)])

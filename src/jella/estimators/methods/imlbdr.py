@@ -196,9 +196,9 @@ class IMLBDR(BaseClusterer):
         return self.basis != "free"
 
     @available_if(_labels_from_embedding)
-    def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, observed: Any = None, covariates: Any = None) -> np.ndarray:
         """The nearest cluster of each sample, (n,); -1 for samples without any observed value."""
-        return super().predict(X, observed=observed)
+        return super().predict(X, observed=observed, covariates=covariates)
 
     @property
     def affinity_(self) -> Any:

@@ -9,6 +9,7 @@ function dressed(figure) {
       trace.marker = { ...trace.marker, color: ink };
       trace.line = { ...trace.line, color: ink };
     }
+    if (trace.meta === "ink bars") trace.error_y = { ...trace.error_y, color: ink };
     const own = trace.meta && trace.meta.cluster; // a line of one cluster
     if (own !== undefined) {
       trace.line = { ...trace.line, color: colourOf(own) };
