@@ -92,12 +92,9 @@ def calibrate(model: Any, *, quiet: bool) -> bool:
     """
     if not hasattr(model, "learn_completion"):
         return True
-    with StatusLine(enabled=not quiet) as line, in_fit():
-        line.show("calibrating on hidden values", at_once=True)
+    with StatusLine(enabled=not quiet, prefix="calibrating: "), in_fit():
         try:
-            model.learn_completion(
-                lambda trial, n: line.show(f"calibrating on hidden values, trial {trial} of {n}", at_once=True)
-            )
+            model.learn_completion()
         except KeyboardInterrupt:
             model.imputer_ = None
             return False

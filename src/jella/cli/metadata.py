@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jella.numerics.progress import StatusLine
 from jella.numerics.words import listed
 
 if TYPE_CHECKING:
@@ -120,7 +121,9 @@ def known_about(options: argparse.Namespace, dataset: Dataset) -> Known:
     from jella.cli.completion import given_kinds
 
     covariates = chosen_covariates(adjust, columns)
-    return Known(columns, chosen, Adjusted.of(dataset.views, covariates, only=only or None, kinds=given_kinds(options)))
+    with StatusLine(enabled=not options.quiet):
+        adjusted = Adjusted.of(dataset.views, covariates, only=only or None, kinds=given_kinds(options))
+    return Known(columns, chosen, adjusted)
 
 
 def as_fitted(dataset: Dataset, known: Known) -> Dataset:

@@ -21,6 +21,8 @@ from jella.cli.metadata import covariates_of
 from jella.cli.output import output, output_arguments, sample_column, write_embedding, write_table
 from jella.cli.results import load_model
 from jella.cli.run_file import new_run
+from jella.numerics.progress import StatusLine, doing
+from jella.numerics.words import counted
 
 HELP = "embed new samples with a saved model, find their clusters and missing values"
 
@@ -62,13 +64,17 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
             )
         record: Record = {"data": dataset.name, "samples": views.n_samples, "method": type(model).__name__}
         folder = place.folder
-        write_embedding(folder, samples, model, model.transform(dataset.views, **how), options.tables)
+        with StatusLine(enabled=not options.quiet):
+            doing(f"placing {counted(views.n_samples, 'sample')}")
+            W = model.transform(dataset.views, **how)
+        write_embedding(folder, samples, model, W, options.tables)
         if hasattr(model, "predict"):
             labels = model.predict(dataset.views, **how)
             write_table(folder, "labels", {"sample": samples, "cluster": labels}, options.tables)
             record["sizes"] = np.bincount(labels[labels >= 0]).tolist()
         if hasattr(model, "complete"):
-            done = Completed.by(model, dataset.views, interval=options.interval, **how)
+            with StatusLine(enabled=not options.quiet):
+                done = Completed.by(model, dataset.views, interval=options.interval, **how)
             write_completed(done, dataset, folder)
             record |= {"completion": completion_record(model, done, cut=cut), "interrupted": cut}
         place.publish(new_run(options, record))

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from jella.numerics.arrays import to_numpy
-from jella.numerics.words import closest_name
+from jella.numerics.progress import doing
+from jella.numerics.words import closest_name, listed
 from jella.views import Schema, View, Views, is_chunked, read_views
 from jella.views.adjustment import Adjustment
 from jella.views.effects import Design, learn_effects
@@ -98,6 +99,7 @@ class Adjuster(BaseEstimator):
         C, effects, self.explained_ = design.matrix(columns), {}, {}
         for view in views:
             if self._adjusts(view.name):
+                doing(f"learning the effects of {listed(list(columns))} on view {view.name}")
                 effects[view.name] = learn_effects(view, C, design.groups)
                 self.explained_[view.name] = _explained(view, C @ effects[view.name])
         self.adjustment_ = Adjustment(Schema.of(views, X), kinds, design, effects)

@@ -16,6 +16,7 @@ from jella.evidence.refits import drawn_samples
 from jella.impute.estimates import Estimates, check_level
 from jella.impute.imputer import Imputer
 from jella.numerics.finite import overflow_refused
+from jella.numerics.progress import doing
 from jella.readout.completion import complete_views
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
@@ -94,7 +95,7 @@ class BaseCalibrated(BaseClusterer):
         Parameters
         ----------
         progress : callable, optional
-            Called before each trial with its number, from 1, and the number of trials.
+            Called before each trial with its number, from 1, and the number of trials. By default an open line says it.
         most_samples : int, optional
             With more samples than this, learn from a random part of this size; the model does not keep what is learned
             from a part.
@@ -131,5 +132,9 @@ class BaseCalibrated(BaseClusterer):
         same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray) and not is_part
         own = None if same else self._refit(samples, n_clusters=blocks)
         refit = partial(self._refit, like=(readout if own is None else own).scaling, n_clusters=blocks)
-        imputer = Imputer.learn(samples, refit, self.kinds_, seed, progress)
+        imputer = Imputer.learn(samples, refit, self.kinds_, seed, _tell if progress is None else progress)
         return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
+
+
+def _tell(trial: int, n_trials: int) -> None:
+    doing(f"predicting hidden values, trial {trial} of {n_trials}")

@@ -12,6 +12,7 @@ from scipy import sparse
 from jella.impute.imputed import Imputed
 from jella.impute.imputer import Imputer
 from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.progress import doing
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Schema, View, Views, collect, fill_in
 from jella.views.adjustment import Restore
@@ -71,6 +72,7 @@ class Estimates:
     ) -> Estimates:
         """What an imputer gives for samples in the user's units."""
         check_level(level)
+        doing("completing missing values")
         kept = kept_samples(views, readout.on_empty)
         used = views if kept.all() else views.take(kept)
         return cls(views, kept, tuple(imputer.impute(used, readout, level)), kinds)

@@ -20,6 +20,7 @@ from jella.graphs.spectral import diffused_labels
 from jella.numerics.arrays import Array, like, row_blocks, to_numpy
 from jella.numerics.finite import refuse_nonfinite
 from jella.numerics.kmeans import unit_rows
+from jella.numerics.progress import doing
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.residuals import ViewData
 from jella.problem.terms import Ridge
@@ -169,6 +170,7 @@ class NeighbourReadout(LowRankReadout):
         near[found >= 0] = np.concatenate([own[:, None], self.near[own]], axis=1)[:, : q + 1]
         rest = np.flatnonzero(kept & (found < 0))
         for block in row_blocks(rest.size, 1, AT_ONCE):
+            doing(f"tying {rest.size:,} samples to the landmarks")
             rows = rest[block]
             scaled = self.scaling.apply(views.take(rows))
             placed = self.place(scaled)

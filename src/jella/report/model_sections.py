@@ -46,8 +46,8 @@ def _about_points(found: Predictions) -> str:
         words += " Nine tenths of the true values of each predicted size lie in the shaded band."
     if not all(by_kind):
         words += (
-            " Counts, amounts and categories, which are often equal, are grouped by the size of their prediction: a "
-            "point is the mean of the true values of its group, a line holds nine tenths of them."
+            " Counts, amounts, proportions and categories, which are often equal, are grouped by the size of their "
+            "prediction: a point is the mean of the true values of its group, a line holds nine tenths of them."
         )
     return words
 

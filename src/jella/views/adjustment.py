@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jella.numerics.arrays import like, to_numpy
+from jella.numerics.progress import doing
 from jella.views.containers import collect, is_chunked, is_single
 from jella.views.effects import Design
 from jella.views.frames import new_frame
@@ -98,6 +99,7 @@ class Adjustment:
                     )
                 out.append(raw)
                 continue
+            doing(f"{'removing effects from' if sign < 0 else 'putting effects back into'} view {view.name}")
             effect = sign * (C @ self.effects[view.name])
             values = np.where(to_numpy(view.mask), to_numpy(view.X) + effect, np.nan).astype(to_numpy(view.X).dtype)
             named = views.sample_names is not None
