@@ -25,6 +25,7 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(StatusLine, "_stream", property(lambda line: stream))  # pytest replaces sys.stderr again
+    monkeypatch.setattr("jella.numerics.progress._PAUSE", 0.0)
     return stream
 
 
