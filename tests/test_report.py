@@ -468,8 +468,9 @@ def test_many_samples_are_described_by_a_part_that_the_model_does_not_keep(monke
     views = {"a": planted(n=150)[0], "b": planted(n=150)[1]}
     views["b"][::5] = np.nan
     model = jella.SparseBDR(3, random_state=0).fit(views)
-    for name in ("findings.EVIDENCE_SAMPLES", "predictions.COMPLETION_SAMPLES"):
+    for name in ("sampling.EVIDENCE_SAMPLES", "predictions.COMPLETION_SAMPLES"):
         monkeypatch.setattr(f"jella.report.{name}", 30)
+    monkeypatch.setattr("jella.report.sampling.SAMPLES_PER_CLUSTER", 10)
     data = ReportData.of(model, views)
     assert not {"evidence_", "imputer_"} & set(vars(model))
     assert data.evidence.n_samples == 90  # of narrow samples three times as many

@@ -28,7 +28,7 @@ from jella.report.maps import Maps, draw_maps
 from jella.report.predictions import Predictions, predict_hidden
 from jella.report.probabilities import Probabilities, find_probabilities
 from jella.report.provenance import Provenance, find_provenance
-from jella.report.sampling import EVIDENCE_SAMPLES, more_if_narrow
+from jella.report.sampling import evidence_samples
 from jella.report.silhouettes import Silhouettes, find_silhouettes
 from jella.report.stability import Stability, find_stability
 from jella.views.sample_columns import read_columns
@@ -120,7 +120,7 @@ class Findings:
         """Compute all findings; the parameters are those of `write_report`."""
         columns = read_columns(metadata, subject.sample_names, len(subject.names))
         truth = None if labels is None else one_per_sample(labels, "labels", subject)
-        evidence = find_evidence(subject, more_if_narrow(EVIDENCE_SAMPLES, subject.views.n_features))
+        evidence = find_evidence(subject, evidence_samples(subject.views.n_features, subject.clusters.size))
         doing("predicting hidden values")
         predictions = predict_hidden(subject, held_out)
         doing("finding the clusters again")

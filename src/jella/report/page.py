@@ -47,8 +47,8 @@ def write_report(
     model : estimator of jella
         Fitted. Not modified, except that a SparseBDR of few samples learns from hidden values as at its first call of
         `complete`, and gathers evidence for its clusters: six to ten fits, unless it has evidence=False. With more
-        than 1000 samples (3000 of few features) this is done with a part of these, unless the model has done it
-        before (`learn_completion`, `gather_evidence`), and the page says so.
+        than 1000 samples (3000 of few features; for evidence, at least 40 per cluster) this is done with a part of
+        these, unless the model has done it before (`learn_completion`, `gather_evidence`), and the page says so.
     X : as in the model's fit
         The views that it was fitted on.
     observed : as in the model's fit
