@@ -79,7 +79,7 @@ def test_a_clustering_says_its_steps(terminal):
 def test_a_completion_says_its_steps(terminal):
     jella.complete(jella.datasets.make_incomplete(views(), 0.3, random_state=0), progress=True)
     shown = "\n".join(said(terminal))
-    assert "predicting hidden values, trial 1 of" in shown
+    assert "calibrating on hidden values, trial 1 of" in shown
     assert "completing missing values" in shown
 
 
@@ -90,7 +90,7 @@ def test_a_report_says_its_steps(terminal, tmp_path):
     assert all(text.startswith("report: ") for text in shown)
     for step in (
         "refitting on parts",
-        "predicting hidden values, trial",
+        "calibrating on hidden values, trial",
         "drawing a map by t-SNE",
         "comparing the features of view pixels between clusters",
         "comparing the clusters with batch",
@@ -113,7 +113,7 @@ def test_commands_say_their_steps(terminal, tmp_path, capsys):
     shown = said(terminal)
     for step in (
         "learning the effects of batch",
-        "calibrating: predicting hidden values, trial",
+        "calibrating on hidden values, trial",
         "comparing the clusters with batch",
         "comparing the features of view",
         "placing 60 samples",

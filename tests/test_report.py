@@ -523,6 +523,20 @@ def test_the_error_of_a_view_without_holes_is_no_warning():
     assert any("error of view 'a' is not known" in note for note in done.quality.notes)
 
 
+def test_what_was_not_checked_is_not_praised():
+    views = planted(n=60)
+    for evidence, says in (
+        (False, "but nothing says whether the clusters would be found again: the model has"),
+        (True, ""),
+    ):
+        model = jella.SparseBDR(3, evidence=evidence, random_state=0).fit(views)
+        data = ReportData.of(model, views, held_out=False)
+        assert data.warnings == ()
+        page = render(data)
+        assert (says or "speaks against these results.</p>") in page
+        assert ("speaks against these results, but" in page) == (not evidence)
+
+
 def test_a_second_fit_of_many_samples_takes_some(monkeypatch):
     monkeypatch.setattr("jella.report.predictions.COMPLETION_SAMPLES", 25)
     views = holed("incomplete-view", n=120)

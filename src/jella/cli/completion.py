@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jella.cli.fitted import Record
 from jella.cli.numbers import share
 from jella.cli.signals import in_fit
-from jella.numerics.progress import StatusLine
+from jella.numerics.progress import StatusLine, doing
 
 if TYPE_CHECKING:
     from jella.estimators.catalogue import Method
@@ -92,7 +92,8 @@ def calibrate(model: Any, *, quiet: bool) -> bool:
     """
     if not hasattr(model, "learn_completion"):
         return True
-    with StatusLine(enabled=not quiet, prefix="calibrating: "), in_fit():
+    with StatusLine(enabled=not quiet), in_fit():
+        doing("calibrating on hidden values")
         try:
             model.learn_completion()
         except KeyboardInterrupt:

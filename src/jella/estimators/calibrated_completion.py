@@ -137,4 +137,4 @@ class BaseCalibrated(BaseClusterer):
 
 
 def _tell(trial: int, n_trials: int) -> None:
-    doing(f"predicting hidden values, trial {trial} of {n_trials}")
+    doing(f"calibrating on hidden values, trial {trial} of {n_trials}")
