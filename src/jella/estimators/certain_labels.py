@@ -14,10 +14,11 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import Prepared, has_clusters
+from jella.estimators.base import Prepared
 from jella.estimators.batches import BATCHES
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.known_classes import known_classes
+from jella.estimators.transformer import has_clusters
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
 from jella.numerics.arrays import to_numpy

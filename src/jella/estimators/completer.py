@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import BaseMultiView, without_clusters
+from jella.estimators.base import BaseMultiView
 from jella.estimators.methods.sparse_bdr import SparseBDR
+from jella.estimators.transformer import without_clusters
 from jella.numerics.arrays import dense_rows
 from jella.views import Views, is_chunked, read_views
 from jella.views.frames import new_frame

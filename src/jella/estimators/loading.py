@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from jella.estimators.base import BaseMultiView, BaseTransformer
+from jella.estimators.base import BaseMultiView
 from jella.estimators.catalogue import estimators
+from jella.estimators.transformer import BaseTransformer
 from jella.saving.imputer_rules import check_imputer
 from jella.saving.model import OUTPUT, fitted_names, load_as
 from jella.saving.rules import check_record, check_widths, need_array, need_indices, require

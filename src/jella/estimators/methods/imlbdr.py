@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from jella.estimators.base import DEFAULT_RANK, Prepared, has_clusters
+from jella.estimators.base import DEFAULT_RANK, Prepared
 from jella.estimators.framework import BaseClusterer
+from jella.estimators.transformer import has_clusters
 from jella.graphs.spectral import spectral_labels
 from jella.numerics.arrays import to_numpy
 from jella.problem.model import Data, Problem
