@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -146,6 +147,16 @@ def test_samples_that_were_not_adjusted_are_refused():
         jella.MVLIV(3).fit(X).predict(new, covariates=of_new)
     with pytest.raises(ValueError, match=r"expected the covariate 'age' as in the fit, got \['batch'\]"):
         model.predict(new, covariates={"batch": of_new["batch"]})
+
+
+def test_a_report_says_what_was_removed_and_takes_adjusted_views(tmp_path):
+    X, known = planted(), covariates()
+    found = jella.cluster(X, 3, covariates=known, evidence=False)
+    write_report = partial(jella.report.write_report, tmp_path / "r.html", found.model, held_out=False)
+    page = write_report(found.adjuster.transform(X, known)).read_text()
+    assert "Its values are those without the effects of batch and age." in page
+    with pytest.raises(ValueError, match="pass the views adjusted for batch and age, as jella"):
+        write_report(X)
 
 
 def test_more_samples_than_landmarks_are_completed_too():

@@ -81,7 +81,9 @@ def _fit(subject: Subject, data: Findings) -> str:
     size = ""
     if subject.embedding is not None:
         size = f" It gives each sample {counted(subject.embedding.shape[1], 'coordinate')}."
-    return f"The method is {subject.method}.{size}"
+    names = subject.model.adjusted_for_
+    effects = f" Its values are those without the effects of {listed(names)}." if names else ""
+    return f"The method is {subject.method}.{size}{effects}"
 
 
 def _clusters(subject: Subject, data: Findings) -> str:
