@@ -173,7 +173,9 @@ def test_a_terminal_is_told_what_the_fit_is_at(tables, tmp_path, monkeypatch):
     assert shown[0].startswith("preparing")
     assert any(text.startswith("finishing") for text in shown)
     others = [text for text in shown if text and not text.startswith("report: ")]
-    assert "\n" not in "".join(others[:-1])  # what follows the fit begins on a line that was wiped
+    sentences = [text for text in others[:-1] if "\n" in text]
+    assert all(text.endswith(" ...\n") and text.count("\n") == 1 for text in sentences)  # each on a line that was wiped
+    assert "writing ...\n" in sentences
     assert any(text.startswith("report: drawing maps") for text in shown)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,13 +20,15 @@ N = 90
 CLASSES, BATCHES = np.arange(N) % 3, np.arange(N) // 3 % 4
 
 
-def planted(seed: int = 0, size: float = 3.0) -> dict[str, np.ndarray]:
+def planted(seed: int = 0, size: float = 3.0, *, holes: bool = True) -> dict[str, np.ndarray]:
     """Classes, and stronger effects of four batches and of age; 20 samples lack a view."""
     rng = np.random.default_rng(seed)
     made = {}
     for name, d in (("rna", 20), ("protein", 15)):
         effects = size * rng.normal(size=(4, d))[BATCHES] + 0.5 * ages()[:, None] * rng.normal(size=d)
         made[name] = 1.5 * rng.normal(size=(3, d))[CLASSES] + effects + rng.normal(size=(N, d))
+    if not holes:
+        return made
     made["protein"][rng.permutation(N)[:20]] = np.nan
     made["rna"][rng.random(made["rna"].shape) < 0.1] = np.nan
     return made
@@ -87,7 +90,80 @@ def test_tables_and_plots_of_a_result_show_adjusted_values():
     names = [word.get_text() for word in jella.plot.heatmap(found, n_features=1).get_yticklabels()]
     assert len(names) == 2
     assert found.model.adjusted_for_ == ("batch", "age")
-    assert not hasattr(found.model.fit(X), "adjusted_for_")
+    assert found.model.fit(X).adjusted_for_ == ()
+
+
+def halves():
+    """Three samples of four, the other ones, and the covariates of both."""
+    X, known, first = planted(), covariates(), np.arange(N) % 4 > 0
+    parts = [{name: view[rows] for name, view in X.items()} for rows in (first, ~first)]
+    return *parts, *({name: column[rows] for name, column in known.items()} for rows in (first, ~first)), ~first
+
+
+def test_a_model_takes_new_samples_with_their_covariates(tmp_path):
+    X, new, known, of_new, rows = halves()
+    found = jella.cluster(X, 3, covariates=known, evidence=False)
+    found.model.save(tmp_path / "model.jella")
+    for model in (found.model, jella.load(tmp_path / "model.jella")):
+        assert model.adjusted_for_ == ("batch", "age")
+        assert nmi(model.predict(new, covariates=of_new), CLASSES[rows]) > 0.8
+        assert nmi(model.predict(new, covariates="removed"), CLASSES[rows]) < 0.7  # what the refusal saves users from
+        adjusted = found.adjuster.transform(new, of_new)
+        for method in ("transform", "predict", "predict_proba", "score"):
+            answer = getattr(model, method)
+            np.testing.assert_array_equal(answer(new, covariates=of_new), answer(adjusted, covariates="removed"))
+        np.testing.assert_array_equal(model.predict(X, covariates=known), found.labels)
+        np.testing.assert_array_equal(model.predict(found.adjuster.transform(X, known)), found.labels)
+
+
+def test_new_samples_are_completed_in_the_units_given():
+    X, new, known, of_new, rows = halves()
+    found = jella.cluster(X, 3, covariates=known, evidence=False)
+    done = found.model.complete(new, covariates=of_new, interval=0.9)
+    adjusted = found.adjuster.transform(new, of_new)
+    apart = found.model.complete(adjusted, covariates="removed")
+    for name, view in found.adjuster.restore(apart, new, of_new).items():
+        seen = ~np.isnan(new[name])
+        assert np.array_equal(done.views[name][seen], new[name][seen])
+        assert (done.lower[name] <= done.upper[name]).all()
+        np.testing.assert_array_equal(done.views[name], view)
+    hidden, truth = np.isnan(new["protein"]).all(axis=1), planted(holes=False)["protein"][rows]
+    errors = [np.mean((one["protein"] - truth)[hidden] ** 2) for one in (done.views, apart)]
+    assert hidden.sum() > 3
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_samples_that_were_not_adjusted_are_refused():
+    X, new, known, of_new, _ = halves()
+    model = jella.cluster(X, 3, covariates=known, evidence=False).model
+    says = "adjusted for batch and age, got none for .* samples?; pass covariates={'batch': ..., 'age': ...}, or"
+    for method in ("transform", "predict", "predict_proba", "complete", "score"):
+        for samples in (new, X):
+            with pytest.raises(ValueError, match=says):
+                getattr(model, method)(samples)
+    with pytest.raises(ValueError, match="batches for a model of views as they are"):
+        model.partial_fit(new)
+    with pytest.raises(ValueError, match="no covariates with a MVLIV of views as they are"):
+        jella.MVLIV(3).fit(X).predict(new, covariates=of_new)
+    with pytest.raises(ValueError, match=r"expected the covariate 'age' as in the fit, got \['batch'\]"):
+        model.predict(new, covariates={"batch": of_new["batch"]})
+
+
+def test_a_report_says_what_was_removed_and_takes_adjusted_views(tmp_path):
+    X, known = planted(), covariates()
+    found = jella.cluster(X, 3, covariates=known, evidence=False)
+    write_report = partial(jella.report.write_report, tmp_path / "r.html", found.model, held_out=False)
+    page = write_report(found.adjuster.transform(X, known)).read_text()
+    assert "Its values are those without the effects of batch and age." in page
+    with pytest.raises(ValueError, match="pass the views adjusted for batch and age, as jella"):
+        write_report(X)
+
+
+def test_more_samples_than_landmarks_are_completed_too():
+    X, known = planted(), covariates()
+    found = jella.cluster(X, 3, covariates=known, evidence=False, landmarks=50, calibrate=False)
+    assert not np.isnan(found.complete()["rna"]).any()
+    assert found.markers(1).shape[0] == 6
 
 
 def test_effects_are_least_squares_where_they_are_strong(rng):
@@ -207,7 +283,7 @@ def test_only_named_views_are_adjusted(rng):
     with pytest.raises(ValueError, match=r"got count values in feature 0 of view 'counts'; take logarithms"):
         jella.cluster(X, 3, covariates=covariates())
     found = jella.cluster(X, 3, covariates=covariates(), adjust_views=["rna", "protein"], evidence=False)
-    assert list(found.adjuster.effects_) == ["rna", "protein"]
+    assert list(found.adjuster.adjustment_.effects) == ["rna", "protein"]
     assert nmi(found.labels, CLASSES) > 0.8
     done = jella.complete(X, covariates=covariates(), adjust_views=["rna", "protein"])
     assert done.kinds["counts"] == "count"
@@ -254,13 +330,21 @@ def test_the_command_line_adjusts_and_puts_back(tmp_path, capsys):
     assert not done.isna().any(axis=None)
     pd.testing.assert_frame_equal(done.where(given.notna()), given, check_exact=True)
     assert main(["report", str(out)]) == 0
-    assert main(["transform", str(out), *data, "-o", str(tmp_path / "new")]) == 2
-    assert "got one of views adjusted for batch and age" in capsys.readouterr().err
     moved = shutil.copy(out / "model.jella", tmp_path / "moved.jella")
-    assert main(["transform", str(moved), *data, "-o", str(tmp_path / "new")]) == 2
-    assert "got one of views adjusted for batch and age" in capsys.readouterr().err
+    for model in (out, moved):
+        assert main(["transform", str(model), *data, "-o", str(tmp_path / "new")]) == 2
+        assert "expected --metadata FILE with a model of views adjusted for batch and age" in capsys.readouterr().err
+    assert main(["transform", str(moved), *data, "-o", str(tmp_path / "new"), *words[:2], "--quiet"]) == 0
+    before, again = (pd.read_csv(folder / "labels.csv", index_col=0)["cluster"] for folder in (out, tmp_path / "new"))
+    assert again.equals(before)
+    filled = pd.read_csv(tmp_path / "new" / "completed" / "rna.csv", index_col=0)
+    pd.testing.assert_frame_equal(filled.where(given.notna()), given, check_exact=True)
+    np.testing.assert_allclose(filled, done)
     more = ["--quiet", "--no-calibrate", "--kinds", "real"]
     assert main(["complete", *data, "-o", str(tmp_path / "done"), *words, *more]) == 0
+    assert main(["cluster", *data, "-k", "3", "-o", str(tmp_path / "plain"), *more, "--no-report"]) == 0
+    assert main(["transform", str(tmp_path / "plain"), *data, "-o", str(tmp_path / "p"), *words[:2]]) == 2
+    assert "expected no --metadata with a model of views as they are" in capsys.readouterr().err
 
 
 def test_adjusted_amounts_are_real_numbers_to_the_model(tmp_path, rng):

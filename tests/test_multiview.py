@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_validate, train_test_split
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import jella
 from jella.estimators.base import BaseMultiView
@@ -229,3 +230,71 @@ def test_values_are_hidden_in_it():
     assert holed["a"].isna().sum().sum() > X["a"].isna().sum().sum()
     model = jella.MVLIV(2, random_state=0)
     assert np.isfinite(held_out.score(X, model.fit(holed).complete(holed), hidden))
+
+
+def holes(n: int = 90) -> tuple[jella.MultiView, np.ndarray]:
+    views, classes = blobs(n)
+    return jella.MultiView(jella.datasets.make_incomplete(views, 0.3, random_state=0)), classes
+
+
+@pytest.mark.parametrize("estimator", [None, jella.MVLIV(3, random_state=0), jella.RRMC()])
+def test_completion_is_a_step_of_a_pipeline_for_one_table(estimator):
+    X, classes = holes()
+    steps = jella.Completer(estimator, join=True), StandardScaler(), LogisticRegression()
+    found = cross_validate(make_pipeline(*steps), X, classes, cv=3, error_score="raise")
+    assert found["test_score"].mean() > 0.9
+
+
+def test_completion_is_a_step_before_another_estimator_for_views():
+    X, classes = holes()
+    pipe = make_pipeline(jella.Completer(jella.MVLIV(3, random_state=0)), jella.SparseBDR(3, random_state=0))
+    assert jella.metrics.nmi(classes, pipe.fit(X).predict(X)) > 0.9
+    grid = GridSearchCV(
+        make_pipeline(jella.Completer(jella.MVLIV(random_state=0), join=True), LogisticRegression()),
+        {"completer__estimator__n_components": [1, 4]},
+        cv=3,
+        error_score="raise",
+    ).fit(X, classes)
+    assert (grid.cv_results_["mean_test_score"] > 0.8).all()
+    assert grid.best_estimator_[0].estimator_.n_components == grid.best_params_["completer__estimator__n_components"]
+
+
+def test_test_samples_are_completed_from_training_samples_only():
+    X, _ = holes()
+    completer = jella.Completer(jella.MVLIV(3, random_state=0)).fit(X[:60])
+    done = completer.transform(X[60:])
+    own = jella.MVLIV(3, random_state=0).fit(X[:60]).complete(X[60:])
+    for name in X:
+        np.testing.assert_array_equal(done[name], own[name])
+        assert not np.isnan(done[name]).any()
+
+
+def test_a_joined_table_keeps_ids_order_and_names():
+    X = mixed()
+    completer = jella.Completer(jella.MVLIV(3, random_state=0), join=True)
+    table = completer.fit_transform(X[::-1])
+    assert list(table.index) == IDS[::-1]
+    assert list(table.columns[:5]) == [f"a__{letter}" for letter in "vwxyz"]
+    assert list(table.columns[5:7]) == ["b__0", "b__1"]
+    seen = X["a"].notna().all(axis=1)
+    pd.testing.assert_frame_equal(
+        table.iloc[:, :5].set_axis(list("vwxyz"), axis=1).loc[X["a"].index[seen]], X["a"][seen], check_exact=True
+    )
+    frame = make_pipeline(completer).set_output(transform="pandas").fit_transform(X)
+    assert list(frame.index) == IDS
+    frames = {"a": X["a"].iloc[5:], "b": pd.DataFrame(blobs()[0]["b"], index=IDS).add_prefix("f").iloc[::-1]}
+    again = completer.fit(frames).transform(frames)  # the first view lacks samples
+    assert sorted(again.index) == IDS
+    np.testing.assert_array_equal(again.loc[IDS[9], [f"b__f{j}" for j in range(4)]], X["b"][9])
+
+
+def test_what_takes_one_table_says_what_to_do():
+    X, classes = holes()
+    with pytest.raises(TypeError, match=r"expected one table, got a MultiView of 3 views; take one of them, such as"):
+        LogisticRegression().fit(X, classes)
+    with pytest.raises(KeyError, match="expected the name of a view, got 'aa'; "):
+        X["aa"]
+    with pytest.raises(ValueError, match="expected an estimator of jella that completes, got LogisticRegression"):
+        jella.Completer(LogisticRegression()).fit(X)
+    with pytest.raises(ValueError, match="expected an estimator of jella that completes, got RAMC"):
+        jella.Completer(jella.RAMC(3)).fit(X)

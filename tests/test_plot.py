@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
@@ -360,3 +361,19 @@ def test_every_plot_has_an_example_in_the_gallery():
         assert set(line) == {"="}, name
         assert len(line) >= len(title), name
         compile(page, name, "exec")
+
+
+@pytest.mark.parametrize("layout", [None, "constrained", "tight"])
+@pytest.mark.parametrize("name", ["heatmap", "variance_explained"])
+def test_words_beside_a_plot_do_not_lie_under_its_scale(name, layout):
+    wide = {name: np.hstack([view, np.roll(view, 1, axis=0)]) for name, view in full().items()}
+    model = jella.SparseBDR(10, n_components=25, evidence=False, random_state=0).fit(wide)
+    figure, (ax, _) = plt.subplots(1, 2, figsize=(11, 4), layout=layout)
+    getattr(jella.plot, name)(model, wide, ax=ax)
+    figure.draw_without_rendering()
+    scale = next(one for one in figure.axes if one.get_label() == "<colorbar>").get_tightbbox()
+    beside = [text.get_window_extent() for text in ax.texts]
+    assert len(beside) >= 3
+    assert all(box.x1 < scale.x0 for box in beside)
+    ticks = [tick.get_window_extent() for tick in ax.get_xticklabels()]
+    assert all(one.x1 < other.x0 or one.y0 > other.y1 or other.y0 > one.y1 for one, other in pairwise(ticks))

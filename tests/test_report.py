@@ -21,6 +21,8 @@ from jella.describe.palette import palette
 from jella.describe.subject import Absent
 from jella.estimators.base import BaseMultiView
 from jella.model_selection.against_mean import errors_against_mean
+from jella.numerics.words import percent
+from jella.oneshot.completed import Completed
 from jella.problem.terms.base import concrete_subclasses
 from jella.report import ReportData, write_report
 from jella.report.figures import all_figures
@@ -466,10 +468,10 @@ def test_many_samples_are_described_by_a_part_that_the_model_does_not_keep(monke
     views = {"a": planted(n=150)[0], "b": planted(n=150)[1]}
     views["b"][::5] = np.nan
     model = jella.SparseBDR(3, random_state=0).fit(views)
-    for name in ("findings.EVIDENCE_SAMPLES", "predictions.COMPLETION_SAMPLES"):
+    for name in ("sampling.EVIDENCE_SAMPLES", "predictions.COMPLETION_SAMPLES"):
         monkeypatch.setattr(f"jella.report.{name}", 30)
-    steps = []
-    data = ReportData.of(model, views, progress=steps.append)
+    monkeypatch.setattr("jella.report.sampling.SAMPLES_PER_CLUSTER", 10)
+    data = ReportData.of(model, views)
     assert not {"evidence_", "imputer_"} & set(vars(model))
     assert data.evidence.n_samples == 90  # of narrow samples three times as many
     assert data.probabilities.own.size == 150
@@ -478,13 +480,61 @@ def test_many_samples_are_described_by_a_part_that_the_model_does_not_keep(monke
     assert "on a random 75% of 90 samples, drawn at random, and its clusters" in page
     assert "This is about 90 of the 150 samples, drawn at random." in " ".join(data.summary)
     assert "This was done with 90 of the 150 samples, drawn at random" in page
-    assert "drawing maps of the samples" in steps
-    assert any("trial 1 of" in step for step in steps)
     kept, imputer = model.gather_evidence(), model.learn_completion()
     data = ReportData.of(model, views)
     assert data.evidence is kept
     assert data.predictions.by_view[0].error == imputer.by_view[1].error
     assert "drawn at random" not in render(data)
+
+
+def test_umap_is_a_map_where_it_is_installed(monkeypatch):
+    def plane(W, method, seed):
+
+        return W[:, [0, -1]]
+
+    views = planted(n=60)
+    model = jella.SparseBDR(3, evidence=False, random_state=0).fit(views)
+    monkeypatch.setattr("jella.describe.picture.neighbour_plane", plane)
+    for there, names in ((True, ["PCA", "t-SNE", "UMAP"]), (False, ["PCA", "t-SNE"])):
+        monkeypatch.setattr("jella.report.maps.find_spec", lambda name, there=there: there or None)
+        data = ReportData.of(model, views, held_out=False)
+        assert set(data.maps.names) == set(names)
+        page = render(data)
+        assert (">UMAP</option>" in page) == there
+        assert ("t-SNE and UMAP keep neighbours together" in page) == there
+
+
+def test_the_first_sentence_and_the_table_measure_gains_alike():
+    views = holed("incomplete-view", n=120)
+    data = ReportData.of(jella.SparseBDR(3, evidence=False, random_state=0).fit(views), views)
+    better = [p for p in data.predictions.by_view if p.is_better]
+    assert better
+    for p in better:
+        assert f"{percent(p.gain)} in {p.view}" in " ".join(data.summary)
+
+
+def test_the_error_of_a_view_without_holes_is_no_warning():
+    views = {"a": planted(n=150)[0], "b": planted(n=150)[1]}
+    views["b"][::5] = np.nan  # so only values of b can be hidden as they are missing
+    model = jella.SparseBDR(3, evidence=False, random_state=0).fit(views)
+    assert not any("is not known" in one.words for one in ReportData.of(model, views).warnings)
+    new = {"a": np.full((5, views["a"].shape[1]), np.nan), "b": views["b"][1:5].repeat(2, axis=0)[:5] + 0.1}
+    done = Completed.by(model, new)
+    assert any("error of view 'a' is not known" in note for note in done.quality.notes)
+
+
+def test_what_was_not_checked_is_not_praised():
+    views = planted(n=60)
+    for evidence, says in (
+        (False, "but nothing says whether the clusters would be found again: the model has"),
+        (True, ""),
+    ):
+        model = jella.SparseBDR(3, evidence=evidence, random_state=0).fit(views)
+        data = ReportData.of(model, views, held_out=False)
+        assert data.warnings == ()
+        page = render(data)
+        assert (says or "speaks against these results.</p>") in page
+        assert ("speaks against these results, but" in page) == (not evidence)
 
 
 def test_a_second_fit_of_many_samples_takes_some(monkeypatch):

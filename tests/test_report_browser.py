@@ -359,3 +359,67 @@ def test_every_control_and_plot_is_reached_from_the_keyboard(page):
     ActionChains(page).send_keys(Keys.ENTER).perform()
     assert page.execute_script("return document.getElementById('highlight').value") == "1"
     assert page.get_log("browser") == []
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """A report on forty clusters."""
+    views = {name: view[:400] for name, view in jella.datasets.load_digits_views().data.items()}
+    model = jella.SparseBDR(40, evidence=False, random_state=0).fit(views)
+    return write_report(tmp_path_factory.mktemp("crowded") / "report.html", model, views, held_out=False)
+
+
+#: pairs of the elements of a selector whose boxes share more than a pixel
+SHARED = """
+const boxes = [...document.querySelectorAll(arguments[0])].map((one) => one.getBoundingClientRect());
+const share = (a, b, low, high) => Math.min(a[high], b[high]) - Math.max(a[low], b[low]) > 1;
+return boxes.flatMap((a, i) => boxes.slice(i + 1).filter(
+  (b) => share(a, b, "left", "right") && share(a, b, "top", "bottom")
+)).length;
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_many_clusters_have_labels_and_ticks_that_do_not_lie_on_each_other(driver, crowded, width):
+    show(driver, crowded, width=width)
+    labels = "return document.querySelectorAll('#plot-embedding .annotation').length"
+    assert 8 < driver.execute_script(labels) <= 40
+    assert driver.execute_script(SHARED, "#plot-embedding .annotation .bg") == 0
+    for name in ("sizes", "silhouettes"):
+        ticks = driver.execute_script(f"return document.querySelectorAll('#plot-{name} .xtick').length")
+        assert 10 <= ticks <= 40
+        assert (ticks == 40) == (width > 600)
+        assert driver.execute_script(SHARED, f"#plot-{name} .xtick text") == 0
+    choose(driver, "highlight", "Cluster 39")  # the smallest one
+    until(driver, f"{labels} === 1")
+    assert driver.execute_script("return document.querySelector('#plot-embedding .annotation').textContent") == "39"
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    assert driver.get_log("browser") == []
+
+
+def test_a_long_table_shows_that_it_goes_on(driver, crowded):
+    show(driver, crowded, width=1100)
+    down = "return document.querySelector('#clusters .table').classList.contains('down')"
+    assert until(driver, down)
+    driver.execute_script("document.querySelector('#clusters .scroll').scrollTo(0, 1e6)")
+    assert until(driver, f"{down} === false")
+
+
+def test_of_many_clusters_the_open_cards_are_printed(driver, crowded):
+    show(driver, crowded, width=1100)
+    count = "return [...document.querySelectorAll('.card')].filter((c) => c.getClientRects().length).length"
+    assert driver.execute_script(count) == 40
+    driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert driver.execute_script(count) == 6
+    driver.execute_script("dispatchEvent(new Event('afterprint'))")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_saved_numbers_are_read_as_numbers(page):
+    names = page.execute_script("return [...document.querySelectorAll('button.csv')].map((b) => b.ariaLabel)")
+    place = names.index("Save as CSV: Features that distinguish clusters")
+    page.execute_script("document.querySelectorAll('button.csv')[arguments[0]].click()", place)
+    rows = list(csv.DictReader(saved(page, "features-that-distinguish-clusters.csv").splitlines()))
+    values = [float(row["difference"]) for row in rows]
+    assert min(values) < 0 < max(values)

@@ -482,3 +482,15 @@ def test_models_complete_and_score_with_roots(scale):
         completed, raw = (view.toarray() if sparse.issparse(view) else view for view in (completed, raw))
         assert np.isfinite(completed).all()
         assert np.array_equal(completed[~np.isnan(raw)], raw[~np.isnan(raw)])
+
+
+@pytest.mark.parametrize("kind", ["sample", "root"])
+def test_some_samples_of_a_fit_get_their_own_norms_back(rng, kind):
+    X = {"a": rng.gamma(1.0, size=(60, 8)) * rng.gamma(2.0, size=(60, 1)), "b": rng.gamma(1.0, size=(60, 5))}
+    X["b"][:9] = np.nan
+    model = jella.SparseBDR(3, scale=kind, random_state=0).fit(X)
+    samples, scaling, rows = model.readout_.samples, model.scaling_, np.array([3, 17, 40, 41])
+    for one, whole in zip(scaling.undo(samples.take(rows), rows), scaling.undo(samples).take(rows), strict=True):
+        np.testing.assert_allclose(one.X, whole.X, rtol=1e-9)
+    assert model.learn_completion(most_samples=40) is not None
+    assert model.gather_evidence(most_samples=40) is not None

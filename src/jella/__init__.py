@@ -10,6 +10,7 @@ from jella._version import __version__
 if TYPE_CHECKING:
     from jella import datasets, io, metrics, model_selection, plot, report, terms
     from jella.estimators.adjuster import Adjuster
+    from jella.estimators.completer import Completer
     from jella.estimators.completion import RPCA, RRMC
     from jella.estimators.consensus import MIC, RAMC
     from jella.estimators.loading import load
@@ -47,6 +48,7 @@ _HOME = {
     "RPCA": "jella.estimators.completion",
     "RRMC": "jella.estimators.completion",
     "Adjuster": "jella.estimators.adjuster",
+    "Completer": "jella.estimators.completer",
     "get_limits": "jella.numerics.limits",
     "set_limits": "jella.numerics.limits",
     "align": "jella.views.align",
@@ -86,6 +88,7 @@ __all__ = [
     "SOR",
     "Adjuster",
     "Basic",
+    "Completer",
     "LMaFitSOR",
     "MultiView",
     "Problem",

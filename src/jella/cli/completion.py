@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jella.cli.fitted import Record
 from jella.cli.numbers import share
 from jella.cli.signals import in_fit
-from jella.numerics.progress import StatusLine
+from jella.numerics.progress import StatusLine, doing
 
 if TYPE_CHECKING:
     from jella.estimators.catalogue import Method
@@ -92,12 +92,10 @@ def calibrate(model: Any, *, quiet: bool) -> bool:
     """
     if not hasattr(model, "learn_completion"):
         return True
-    with StatusLine(enabled=not quiet) as line, in_fit():
-        line.show("calibrating on hidden values", at_once=True)
+    with StatusLine(enabled=not quiet), in_fit():
+        doing("calibrating on hidden values")
         try:
-            model.learn_completion(
-                lambda trial, n: line.show(f"calibrating on hidden values, trial {trial} of {n}", at_once=True)
-            )
+            model.learn_completion()
         except KeyboardInterrupt:
             model.imputer_ = None
             return False

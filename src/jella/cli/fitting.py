@@ -12,8 +12,8 @@ from jella.cli.completion import completion_settings
 from jella.cli.numbers import whole
 from jella.cli.signals import in_fit
 from jella.cli.words import tell
-from jella.numerics.progress import StatusLine
-from jella.numerics.words import as_time, closest_name
+from jella.numerics.progress import SweepLine, doing
+from jella.numerics.words import closest_name
 
 if TYPE_CHECKING:
     from jella.estimators.catalogue import Method
@@ -93,6 +93,7 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
     callback = getattr(model, "callback", None)
     line = callback if isinstance(callback, SweepLine) else nullcontext()
     with line, in_fit(), warnings.catch_warnings(record=True) as caught:
+        doing("preparing: scaling, neighbours, start values")  # which may take most of the time
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", module="dask|distributed")  # these warnings are about Dask, not about the fit
         model = fit_on(device, model, views)
@@ -101,24 +102,6 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
             tell(f"note: {' '.join(warning.split())}")
         model.set_params(callback=None)
     return model
-
-
-class SweepLine(StatusLine):
-    """A callback that prints the progress of a fit."""
-
-    def __enter__(self) -> SweepLine:
-        """Print what happens before the first sweep, which may take most of the time."""
-        self.show("preparing: scaling, neighbours, start values", at_once=True)
-        return self
-
-    def __call__(self, progress: Any) -> None:
-        """Print the number of the sweep; after the last one, what follows."""
-        if progress.n_iter == progress.max_iter:
-            self.show("finishing: embedding, labels", at_once=True)
-            return
-        left = progress.seconds / progress.n_iter * (progress.max_iter - progress.n_iter)
-        text = f"sweep {progress.n_iter} of at most {progress.max_iter}, objective {progress.objective:.6g}"
-        self.show(f"{text}, at most {as_time(left)} left")
 
 
 def _value(text: str) -> Any:

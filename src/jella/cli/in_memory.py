@@ -110,7 +110,9 @@ class FittedInMemory(Fitted):
 
         subject = Subject.of(self.model, self.dataset.views)
         if subject.clusters.size > 1:
-            write_table(self.folder, "features", marker_columns(subject, MOST_FEATURES), self.options.tables)
+            with self._line():
+                columns = marker_columns(subject, MOST_FEATURES)
+            write_table(self.folder, "features", columns, self.options.tables)
 
     def gather_evidence(self) -> None:
         """Let a model with clusters refit parts of its samples; after Ctrl-C it goes on without evidence."""
@@ -119,8 +121,7 @@ class FittedInMemory(Fitted):
         if vars(self.model).get("evidence_", self) is None:  # Ctrl-C has ended the search within the fit, which said so
             self.cut_evidence = True
             return
-        with StatusLine(enabled=not self.options.quiet) as line, in_fit():
-            line.show("refitting on parts of the samples, for evidence of clusters", at_once=True)
+        with self._line(), in_fit():
             try:
                 self.model.gather_evidence()
             except KeyboardInterrupt:
@@ -161,8 +162,10 @@ class FittedInMemory(Fitted):
         if interval is not None and self.model.imputer_ is None:
             self.left_out.append("no intervals: they need a calibration on hidden values")
             interval = None
-        done = Completed.by(self.model, self.dataset.views, interval=interval)
-        return done if self.known.adjusted is None else self.known.adjusted.restored(done)
+        of = self.known.adjusted
+        views, covariates = (self.dataset.views, None) if of is None else (of.given, of.covariates)
+        with self._line():
+            return Completed.by(self.model, views, interval=interval, covariates=covariates)
 
     def write_completed(self) -> Record:
         """Write the completed views; returns the number of filled cells of each, and what is known of the values."""
@@ -205,7 +208,8 @@ class FittedInMemory(Fitted):
             write_table(self.folder, "confusion", Confusion.of(labels, truth).columns(), kind)
         if not self.known.columns:
             return record
-        found = MetadataFindings.of(self.known.columns, labels, self.views, self.known.survival, self.options.seed)
+        with self._line():
+            found = MetadataFindings.of(self.known.columns, labels, self.views, self.known.survival, self.options.seed)
         write_table(self.folder, "metadata", found.table(), kind)
         if found.survival is not None:
             write_table(self.folder, "survival", found.survival.columns(), kind)
@@ -233,6 +237,10 @@ class FittedInMemory(Fitted):
         if ours is None or means is None:
             return {}
         return {"error": ours[0], "mean_error": means[0], "error_by_view": ours[1], "mean_error_by_view": means[1]}
+
+    def _line(self) -> StatusLine:
+        """A line for what is being done."""
+        return StatusLine(enabled=not self.options.quiet)
 
     def _where_fitted(self) -> Any:
         """The views as the fit received them: as read, or as tensors on the device."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jella.numerics.progress import StatusLine
 from jella.numerics.words import listed
 
 if TYPE_CHECKING:
@@ -120,7 +121,9 @@ def known_about(options: argparse.Namespace, dataset: Dataset) -> Known:
     from jella.cli.completion import given_kinds
 
     covariates = chosen_covariates(adjust, columns)
-    return Known(columns, chosen, Adjusted.of(dataset.views, covariates, only=only or None, kinds=given_kinds(options)))
+    with StatusLine(enabled=not options.quiet):
+        adjusted = Adjusted.of(dataset.views, covariates, only=only or None, kinds=given_kinds(options))
+    return Known(columns, chosen, adjusted)
 
 
 def as_fitted(dataset: Dataset, known: Known) -> Dataset:
@@ -137,10 +140,27 @@ def for_adjusted(model: Any, known: Known) -> Any:
     return model
 
 
-def refuse_adjusted(model: Any) -> None:
-    """Refuse a model of adjusted views, for which new samples would have to be adjusted too."""
-    if names := getattr(model, "adjusted_for_", ()):
+def covariates_of(model: Any, options: argparse.Namespace, dataset: Dataset) -> dict[str, np.ndarray] | None:
+    """The covariates of new samples, in their order, for a model of adjusted views; None for other models."""
+    names, path = model.adjusted_for_, options.metadata
+    if not names:
+        if path is not None:
+            raise ValueError(
+                "expected no --metadata with a model of views as they are, got a table; leave it out, or fit with "
+                "--adjust"
+            )
+        return None
+    if path is None:
         raise ValueError(
-            f"expected a model of views as they are, got one of views adjusted for {listed(names)}; adjust new samples "
-            "in Python with jella.Adjuster, or fit without --adjust"
+            f"expected --metadata FILE with a model of views adjusted for {listed(names)}, got none; name a table that "
+            "has these columns for the new samples"
         )
+    from jella.io.metadata import read_metadata
+    from jella.oneshot.adjusting import chosen_covariates
+    from jella.views import read_views
+    from jella.views.sample_columns import read_columns
+
+    table = read_metadata(path, id_column=options.id_column, missing=options.missing)
+    views = read_views(dataset.views, schema=model.schema_)
+    columns = read_columns(table, views.sample_names, views.n_samples, ids=options.ids)
+    return dict(chosen_covariates(list(names), columns))

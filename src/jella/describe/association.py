@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from jella.describe.q_values import q_values
 from jella.describe.strength import Categories, Scores, Statistic
+from jella.numerics.progress import doing
 from jella.views.sample_columns import SampleColumn
 
 #: a column is associated with the clusters if its p-values are below this
@@ -102,8 +103,10 @@ def associate(
     >>> [one.verdict for one in found]
     ['associated', 'not associated']
     """
-    rng = np.random.default_rng(seed)
-    found = [_of_column(column, np.asarray(labels), same_missing, rng) for column in columns]
+    rng, found = np.random.default_rng(seed), []
+    for column in columns:
+        doing(f"comparing the clusters with {column.name}")
+        found.append(_of_column(column, np.asarray(labels), same_missing, rng))
     adjusted = q_values(np.array([one.p_value for one in found])).tolist()
     return tuple(
         one if np.isnan(q) else replace(one, q_value=q, verdict=_verdict(q, one.p_within))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import t as student
 
+from jella.numerics.progress import doing
 from jella.views import View
 
 #: observed values that each side of a comparison needs
@@ -49,6 +50,7 @@ def compare(view: View, labels: np.ndarray, clusters: np.ndarray) -> Compared:
     >>> found.difference.ravel().tolist(), found.mean.ravel().tolist()
     ([-10.0, 10.0], [1.0, 11.0])
     """
+    doing(f"comparing the features of view {view.name} between clusters")
     member = sparse.csr_array((labels == clusters[:, None]).astype(np.float64))  # (k, n)
     level, raw, *inside = _sums(view, member)
     outside = [part.sum(axis=0) - part for part in inside]

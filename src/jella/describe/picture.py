@@ -15,6 +15,7 @@ from jella.graphs.spectral import leading_eigenvectors
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.numerics.optional import need
+from jella.numerics.progress import doing
 from jella.numerics.words import percent
 
 #: points drawn; if there are more samples, a random selection
@@ -85,6 +86,7 @@ def neighbour_plane(coordinates: np.ndarray, method: str, seed: int) -> np.ndarr
     if method not in METHODS:
         raise ValueError(f"expected a map by one of {list(METHODS)}, got {method!r}; pass for example 'tsne'")
     n = len(coordinates)
+    doing(f"drawing a map by {METHODS[method]}{', whose first use takes some seconds' if method == 'umap' else ''}")
     if method == "umap":
         umap = need("umap", "umap")
         with warnings.catch_warnings():

@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from jella.estimators.base import BaseMultiView
 from jella.numerics.arrays import to_numpy
+from jella.numerics.words import listed
 from jella.views import View, Views, is_chunked
+from jella.views.adjustment import REMOVED
 from jella.views.fingerprints import fingerprints
 
 
@@ -117,7 +119,7 @@ class Subject(Fit):
         fit = Fit.of_model(model, seed)
         if is_chunked(X):
             raise ValueError("expected samples in memory, got a Dask collection; compute some of them")
-        views = _on_host(model.read(X, observed))
+        views = _on_host(model.read(X, observed, REMOVED))
         _check_same_samples(fit, views)
         parts = {one.name: getattr(fit, one.name) for one in fields(fit)}
         names = range(views.n_samples) if views.sample_names is None else views.sample_names
@@ -171,7 +173,9 @@ def _check_same_samples(fit: Fit, views: Views) -> None:
     prints = fingerprints(views)
     in_order = known is None or known.places.max(initial=-1) < prints.size
     if known is not None and not (in_order and np.array_equal(prints[known.places], known.prints)):
+        names, what = model.adjusted_for_, "X that was given to fit"
+        what = f"views adjusted for {listed(names)}, as jella.Adjuster returns them" if names else what
         raise ValueError(
             "expected the samples that the model was fitted on, with their values and in their order, got others; pass "
-            "the X that was given to fit"
+            f"the {what}"
         )

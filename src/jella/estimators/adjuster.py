@@ -9,16 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from jella.numerics.arrays import like, to_numpy
-from jella.numerics.words import closest_name
-from jella.views import Schema, View, Views, collect, is_chunked, is_single, read_views
+from jella.numerics.arrays import to_numpy
+from jella.numerics.progress import doing
+from jella.numerics.words import closest_name, listed
+from jella.views import Schema, View, Views, is_chunked, read_views
+from jella.views.adjustment import Adjustment
 from jella.views.effects import Design, learn_effects
-from jella.views.frames import new_frame
 from jella.views.kinds import Kinds
-from jella.views.multi_view import MultiView
-from jella.views.read import split, split_observed
 from jella.views.sample_columns import read_columns
-from jella.views.write import fill_in
 
 #: kinds of values whose effects are sums
 CONTINUOUS = ("real", "amount", "proportion")
@@ -45,14 +43,11 @@ class Adjuster(BaseEstimator):
 
     Attributes
     ----------
-    design_ : Design
-        The covariates of the fit.
-    effects_ : dict of view -> array (p, d)
-        Effect of each column of the design on each feature, in the units of the view.
+    adjustment_ : Adjustment
+        With the covariates (design), the effect of each column of the design on each feature, in the units of the view
+        (effects), and the kinds of values (kinds).
     explained_ : dict of view -> float
         Share of the variance of the observed values that was removed from each view.
-    schema_ : Schema
-    kinds_ : Kinds
 
     Examples
     --------
@@ -96,18 +91,18 @@ class Adjuster(BaseEstimator):
         if is_chunked(X):
             raise ValueError("expected samples in memory to adjust, got a Dask collection; compute some of them first")
         views = read_views(X, observed)
-        columns = self._columns(views, covariates, ids)
+        columns = read_columns(covariates, views.sample_names, views.n_samples, what="covariates", ids=ids)
         if not columns:
             raise ValueError("expected at least one covariate, got none; pass for example {'batch': batch}")
-        self.kinds_ = Kinds.learn(views, self.kinds)
-        self._check_views(views)
-        self.design_ = Design.learn(columns)
-        C, groups = self.design_.matrix(columns), self.design_.groups
-        self.schema_, self.effects_, self.explained_ = Schema.of(views, X), {}, {}
+        kinds, design = Kinds.learn(views, self.kinds), Design.learn(columns)
+        self._check_views(views, kinds)
+        C, effects, self.explained_ = design.matrix(columns), {}, {}
         for view in views:
             if self._adjusts(view.name):
-                self.effects_[view.name] = learn_effects(view, C, groups)
-                self.explained_[view.name] = _explained(view, C @ self.effects_[view.name])
+                doing(f"learning the effects of {listed(list(columns))} on view {view.name}")
+                effects[view.name] = learn_effects(view, C, design.groups)
+                self.explained_[view.name] = _explained(view, C @ effects[view.name])
+        self.adjustment_ = Adjustment(Schema.of(views, X), kinds, design, effects)
         return self
 
     def transform(self, X: Any, covariates: Any, *, observed: Any = None, ids: Any = "exact") -> Any:
@@ -118,7 +113,8 @@ class Adjuster(BaseEstimator):
         views : list, tuple or dict, as X
             Adjusted views are arrays, or DataFrames if the samples have ids, with NaN for what is missing.
         """
-        return self._shifted(X, covariates, observed, ids, -1.0)
+        check_is_fitted(self)
+        return self.adjustment_.remove(X, covariates, observed, ids)
 
     def fit_transform(self, X: Any, covariates: Any, *, observed: Any = None, ids: Any = "exact") -> Any:
         """Fit, and return the views without the effects."""
@@ -126,7 +122,8 @@ class Adjuster(BaseEstimator):
 
     def inverse_transform(self, X: Any, covariates: Any, *, observed: Any = None, ids: Any = "exact") -> Any:
         """Adjusted views with the effects put back; equal to the views before, up to rounding."""
-        return self._shifted(X, covariates, observed, ids, 1.0)
+        check_is_fitted(self)
+        return self.adjustment_.put_back(X, covariates, observed, ids)
 
     def restore(self, completed: Any, X: Any, covariates: Any, *, observed: Any = None, ids: Any = "exact") -> Any:
         """Completed values in the units of X, with the effects put back; observed values are those of X, bit for bit.
@@ -142,37 +139,20 @@ class Adjuster(BaseEstimator):
         completed : as X
             Values stay in the range of their kind: amounts from 0, proportions from 0 to 1.
         """
-        views, done, C = self._read(X, observed), read_views(completed, schema=self.schema_), None
-        C = self.design_.matrix(self._columns(views, covariates, ids))
-
-        def estimate(v: int, rows: np.ndarray | None) -> Any:
-            some = slice(None) if rows is None else rows
-            values, name = done[v].X[some], done[v].name
-            if not self._adjusts(name):
-                return values
-            back = to_numpy(values) + C[some] @ self.effects_[name]
-            return like(np.clip(back, *self.kinds_.bounds(v)), values)
-
-        return fill_in(X, views, estimate, self.schema_)
+        check_is_fitted(self)
+        return self.adjustment_.restore(completed, X, covariates, observed, ids)
 
     def _adjusts(self, name: str) -> bool:
         return self.views is None or name in self.views
 
-    def _read(self, X: Any, observed: Any) -> Views:
-        check_is_fitted(self)
-        return read_views(X, observed, self.schema_)
-
-    def _columns(self, views: Views, covariates: Any, ids: Any) -> dict[str, np.ndarray]:
-        return read_columns(covariates, views.sample_names, views.n_samples, what="covariates", ids=ids)
-
-    def _check_views(self, views: Views) -> None:
+    def _check_views(self, views: Views, learned: Kinds) -> None:
         """Refuse views that are not known, and those whose values cannot be adjusted."""
         for name in self.views or ():
             if name not in views.names:
                 raise ValueError(
                     f"expected the names of views to adjust, got {name!r}; {closest_name(name, views.names)}"
                 )
-        for view, kinds in zip(views, self.kinds_.by_view, strict=True):
+        for view, kinds in zip(views, learned.by_view, strict=True):
             if not self._adjusts(view.name):
                 continue
             wrong = [j for j, kind in enumerate(kinds.tolist()) if kind not in CONTINUOUS]
@@ -183,30 +163,6 @@ class Adjuster(BaseEstimator):
                 f"expected dense views of numbers that are not counts to adjust, got {got} of view {view.name!r}; take "
                 "logarithms of counts (numpy.log1p), or name the views to adjust"
             )
-
-    def _shifted(self, X: Any, covariates: Any, observed: Any, ids: Any, sign: float) -> Any:
-        views = self._read(X, observed)
-        C = self.design_.matrix(self._columns(views, covariates, ids))
-        names, raws = split(X, self.schema_)
-        masks: list[Any] = [None] * len(raws) if observed is None else split_observed(observed, names, is_single(X))
-        out = []
-        for view, raw, mask in zip(views, raws, masks, strict=True):
-            if raw is None or not self._adjusts(view.name):
-                if mask is not None:
-                    raise ValueError(
-                        f"expected NaN as the mark of missing values in view {view.name!r}, which is not adjusted, got "
-                        "observed; put NaN where nothing was observed"
-                    )
-                out.append(raw)
-                continue
-            effect = sign * (C @ self.effects_[view.name])
-            values = np.where(to_numpy(view.mask), to_numpy(view.X) + effect, np.nan).astype(to_numpy(view.X).dtype)
-            named = views.sample_names is not None
-            out.append(new_frame(values, views.sample_names, view.feature_names) if named else like(values, view.X))
-        if is_single(X):
-            return out[0]
-        made = collect(out, X, names)
-        return MultiView({n: one for n, one in made.items() if one is not None}) if isinstance(X, MultiView) else made
 
 
 def _feature(view: View, j: int) -> str:

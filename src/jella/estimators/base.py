@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Integral
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from array_api_compat import is_array_api_obj
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.cluster import KMeans
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from jella.estimators.asked import Asked
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.landmarks import Chosen
-from jella.estimators.left_out import fit_to_most, labels_at, places_in_fit
 from jella.estimators.needs import Needs, check_needs
 from jella.estimators.parameters import check_parameters
-from jella.graphs.cluster_path import ClusterPath
-from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.arrays import Array
 from jella.numerics.finite import is_finite, overflow_refused, too_large
-from jella.numerics.optional import need
-from jella.readout.base import FitSamples, Readout
-from jella.readout.clusters import Clusters
-from jella.readout.completion import complete_views
+from jella.readout.base import FitSamples
 from jella.readout.landmarks import Landmarks
-from jella.readout.scoring import held_out_rmse
 from jella.saving.model import save
 from jella.views import AnyViews, Schema, Views, is_chunked, is_single, read_views
+from jella.views.adjustment import Adjustment
 from jella.views.align import check_fit
 from jella.views.checks import check_features, check_on_empty, kept_samples
 from jella.views.containers import check_given, is_annotated, is_data_array, is_frame, is_other_frame
@@ -121,8 +114,8 @@ class BaseMultiView(BaseEstimator):
     view_names_in_: list[str]
     sample_names_in_: Any
     dropped_: list[Any]
-    #: covariates whose effects were removed from the views before the fit, if there are some
-    adjusted_for_: tuple[str, ...]
+    #: the effects of covariates that were removed from the views before the fit, if there are some
+    adjustment_: Adjustment
 
     @property
     @abstractmethod
@@ -186,10 +179,28 @@ class BaseMultiView(BaseEstimator):
         """
         return self._needs(X if isinstance(X, Views) else read_views(X, observed))
 
-    def read(self, X: Any, observed: Any = None) -> AnyViews:
-        """The views of X, with the names and columns of the fit in their order."""
+    @property
+    def adjusted_for_(self) -> tuple[str, ...]:
+        """Names of the covariates whose effects were removed from the views before the fit."""
+        own = vars(self).get("adjustment_")
+        return () if own is None else own.names
+
+    def read(self, X: Any, observed: Any = None, covariates: Any = None) -> AnyViews:
+        """The views of X, with the names and columns of the fit in their order; as the model knows their values.
+
+        Parameters
+        ----------
+        X, observed : as in fit
+        covariates : as in `Adjuster.transform`, optional
+            For a model of adjusted views (`adjusted_for_`): the covariates of the samples, whose effects are removed;
+            or 'removed' for values that were adjusted before. Without it, only samples of the fit are accepted.
+        """
+        return self._asked(X, observed, covariates).views
+
+    def _asked(self, X: Any, observed: Any, covariates: Any) -> Asked:
+        """Samples that the fitted model is asked about."""
         check_is_fitted(self)
-        return self._read(X, observed, reset=False)
+        return Asked.of(self, X, observed, covariates)
 
     def _refuse_nonfinite(self) -> None:
         """Refuse a fit with a result that is not finite, and forget it; rows of dropped samples are NaN."""
@@ -241,7 +252,7 @@ class BaseMultiView(BaseEstimator):
 
     def _remember(self, X: Any, prepared: Prepared) -> None:
         """Set what later calls need to know about the views of the fit; forget the clusters of an earlier fit."""
-        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_", "adjusted_for_"):
+        for name in ("labels_", "kmeans_", "n_clusters_", "cluster_path_", "evidence_", "adjustment_"):
             if name in vars(self):
                 delattr(self, name)
         views = prepared.views
@@ -344,212 +355,6 @@ def _with_categories(X: Any, observed: Any, schema: Schema | None) -> Views | No
         return read_views(X, observed, schema)
     views = read_views(X, observed, only_numbers=schema is not None)  # its error names the columns that are no numbers
     return views if views[0].categories else None
-
-
-def has_clusters(self: BaseMultiView) -> bool:
-    """Whether there are labels; if not, an AttributeError says why `predict` and `fit_predict` do not exist."""
-    if self.n_clusters is None and not self.capabilities.chooses_n_clusters:
-        raise AttributeError(f"{type(self).__name__} has no labels without a number of clusters; set n_clusters")
-    return True
-
-
-class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMultiView):
-    """A model that embeds samples, also new and incomplete ones; a fit sets `readout_`, which gives the answers."""
-
-    n_components: int | None
-
-    readout_: Readout
-    bases_: Any
-    kmeans_: KMeans
-    n_clusters_: int
-    cluster_path_: ClusterPath
-
-    #: whether labels come from rows of the embedding at unit norm
-    _labels_from_unit_rows = False
-    #: whether a fit looks for clusters, if there is a number of them or the method can choose it
-    _seeks_clusters = True
-
-    def fit_transform(self, X: Any, y: Any = None, *, observed: Any = None) -> Array:
-        """Fit, and return the embedding (n, r)."""
-        self.fit(X, y, observed=observed)
-        return self._with_names(self.embedding_, self.sample_names_in_)
-
-    def transform(self, X: Any, *, observed: Any = None) -> Array:
-        """The embedding of samples, also new and incomplete ones, with the bases of the fit.
-
-        A sample of the fit, with the same values and the same missing entries, gets its row of `embedding_`.
-
-        Parameters
-        ----------
-        X : as in fit
-            Whole views may be missing: leave them out of a dict, or pass None in a list.
-
-        Returns
-        -------
-        embedding : array (n, r)
-            Rows of NaN for samples without any observed value, where on_empty='drop'.
-        """
-        views = self.read(X, observed)
-        return self._with_names(views.as_given(self._answers().present(views)), views.sample_names)
-
-    def loadings(self) -> dict[str, Any]:
-        """The bases as tables: per view, a pandas DataFrame of features by components.
-
-        The columns are those of the embedding. Values are in the scale that the model works in (see `scaling_`), where
-        a view is about ``embedding @ loadings.T``.
-
-        Examples
-        --------
-        >>> import jella
-        >>> views = {"a": [[1.0, 2.0], [2.0, 4.0]], "b": [[3.0], [6.0]]}
-        >>> tables = jella.MVLIV(n_components=1).fit(views).loadings()
-        >>> {name: table.shape for name, table in tables.items()}, list(tables["a"].columns)
-        ({'a': (2, 1), 'b': (1, 1)}, ['mvliv0'])
-        """
-        check_is_fitted(self, "readout_")
-        pd, columns, names = need("pandas", "pandas"), self.get_feature_names_out(), self.schema_.feature_names
-        return {
-            name: pd.DataFrame(to_numpy(U), index=features, columns=columns)
-            for name, features, U in zip(self.view_names_in_, names, self.readout_.bases, strict=True)
-        }
-
-    def _answers(self) -> Readout:
-        """The readout with the current `on_empty`, which the user may have changed after the fit."""
-        return replace(self.readout_, on_empty=self.on_empty)
-
-    def _rank(self, views: AnyViews) -> int:
-        most = min(views.n_samples, views.n_features)
-        if self.n_components is None:
-            return min(self.n_clusters or DEFAULT_RANK, most)
-        if self.n_components > most:
-            raise ValueError(
-                f"n_components={self.n_components} is more than {views.n_samples} samples and {views.n_features} "
-                f"features allow; choose at most {most}"
-            )
-        return int(self.n_components)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.readout_.width
-
-    def _with_names(self, W: Array, sample_names: Any) -> Any:
-        """The embedding; a DataFrame indexed by the samples' names where set_output asks for pandas."""
-        config = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        if config != "pandas" or sample_names is None:
-            return W
-        import pandas as pd
-
-        return pd.DataFrame(to_numpy(W), index=sample_names, columns=self.get_feature_names_out())
-
-    def _set_answers(self, readout: Readout, W: Any, prepared: Prepared) -> None:
-        """Set the readout and, if there is a number of clusters, the labels of the samples of the fit.
-
-        Parameters
-        ----------
-        W : array (m, r)
-            The embedding of the samples of the fit; in chunks if they are.
-        """
-        if self._seeks_clusters and (self.n_clusters is not None or self.capabilities.chooses_n_clusters):
-            clusters, labels = self._find_clusters(readout, W, prepared)
-            known = (
-                None
-                if readout.known is None
-                else replace(readout.known, labels=to_numpy(prepared.scaled.whole(labels)))
-            )
-            readout = replace(readout, clusters=clusters, known=known)
-            if not prepared.is_part:
-                self.labels_ = prepared.views.place(labels, prepared.rows)
-            for name, value in ({} if clusters is None else clusters.attributes()).items():
-                setattr(self, name, value)
-        self.readout_ = readout
-
-    def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
-        """The clusters of the samples of the fit, and their labels."""
-        unit = self._labels_from_unit_rows
-        return readout.find_clusters(prepared.scaled, W, self.n_clusters, self.n_init, self.random_state, unit=unit)
-
-
-class LabelsMixin:
-    """Labels of samples, for estimators with a number of clusters."""
-
-    @available_if(has_clusters)
-    def fit_predict(self, X: Any, y: Any = None, *, observed: Any = None) -> np.ndarray:
-        """Fit, and return the cluster of each sample, (n,)."""
-        return self.fit(X, y, observed=observed).labels_  # type: ignore[attr-defined]
-
-    @available_if(has_clusters)
-    def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
-        """The cluster of each sample, (n,); -1 for samples without any observed value.
-
-        A sample of the fit, with the same values and the same missing entries, gets its label of `labels_`.
-        """
-        views = self.read(X, observed)  # type: ignore[attr-defined]
-        return views.as_given(self._answers().assign(views))  # type: ignore[attr-defined]
-
-
-class BaseEmbedding(BaseTransformer):
-    """A model that also predicts values from embeddings: it completes data, and is scored on its predictions."""
-
-    def complete(self, X: Any, *, observed: Any = None) -> Any:
-        """X with its missing values imputed, in the same container and in the user's units.
-
-        Observed values are returned bit for bit. Samples that a DataFrame lacks are appended to its rows.
-        """
-        with overflow_refused("completed values"):
-            return complete_views(self.read(X, observed), X, self._answers(), self.schema_)
-
-    def score(self, X: Any, y: Any = None, *, observed: Any = None) -> float:
-        """The negative RMSE of predictions of hidden values of samples that the fit has not seen; higher is better.
-
-        In a sample with at least two views one view is hidden, in any other a tenth of its observed entries. Its
-        embedding is inferred from the rest. Errors are in the scale of the model. random_state decides what is hidden.
-
-        A sample of the fit, with the same values and the same missing entries, is never scored by the model that has
-        seen it. If all samples of X are those of the fit, a clone is fitted to four fifths of them and scored on the
-        others, five times with other hidden values; this takes about as long as the fit. If X has new samples too,
-        only these are scored. A part of the fit alone is refused. A model that was fitted on Dask collections may keep
-        no samples; then all are new to it.
-
-        Parameters
-        ----------
-        X, observed : as in fit
-            Samples in memory.
-        y : as in fit
-            For the clone of a method that uses labels; otherwise ignored.
-        """
-        views = self.read(X, observed)
-        kept = kept_samples(views, self.on_empty)
-        given = views.take(kept)
-        if not isinstance(given, Views):
-            raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
-        rng, places = np.random.default_rng(self._seed_of_score()), places_in_fit(given, self.readout_.known)
-        if (places < 0).any():
-            model, given = self, given.take(places < 0)
-        else:
-            model, given = fit_to_most(self, given, places, X, labels_at(kept, y), rng)
-        return -held_out_rmse(given, model._predict_new, self.scaling_, rng)
-
-    def _seed_of_score(self) -> int:
-        return int(self.random_state) if isinstance(self.random_state, int | np.integer) else 0
-
-    def _unfitted_for(self, places: np.ndarray) -> Any:
-        """A clone for a fit to some samples of the fit, at these positions; it calls nobody and seeks no clusters."""
-        copy = clone(self).set_params(random_state=self._seed_of_score())
-        copy._seeks_clusters = False
-        return copy
-
-    def _predict_new(self, views: Views) -> list[Array]:
-        """Each view as the model predicts it, (n, d), from what is observed of new samples; in the user's units."""
-        readout = self.readout_
-        estimate = readout.in_units(views, readout.expect(readout.solve(readout.scaling.apply(views))))
-        return [estimate(v, None) for v in range(len(views))]
-
-
-def without_clusters(estimator: Any) -> Any:
-    """The estimator, not fitted; if it is one of ours, its fit will not look for clusters."""
-    if isinstance(estimator, BaseTransformer):
-        estimator._seeks_clusters = False
-    return estimator
 
 
 def _is_foreign(X: Any) -> bool:

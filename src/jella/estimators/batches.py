@@ -11,6 +11,7 @@ from sklearn.base import clone
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.landmarks import most_landmarks
 from jella.evidence.refits import matched_numbers
+from jella.numerics.words import listed
 from jella.readout.clusters import NeighbourClusters
 from jella.readout.landmarks import Landmarks
 from jella.readout.neighbours import NeighbourReadout
@@ -61,6 +62,11 @@ class BaseBatches(BaseClusterer):
         old = vars(self).get("readout_")
         if not isinstance(old, NeighbourReadout):
             return self.fit(X, observed=observed)
+        if self.adjusted_for_:
+            raise ValueError(
+                "expected batches for a model of views as they are, got a model of views adjusted for "
+                f"{listed(self.adjusted_for_)}; fit adjusted samples with jella.Adjuster instead"
+            )
         batch, seen = self.read(X, observed), self.landmarks_
         if not isinstance(batch, Views):
             raise ValueError("expected batches in memory, got a Dask collection; pass all of it to fit")

@@ -16,6 +16,7 @@ from jella.evidence.refits import drawn_samples
 from jella.impute.estimates import Estimates, check_level
 from jella.impute.imputer import Imputer
 from jella.numerics.finite import overflow_refused
+from jella.numerics.progress import doing
 from jella.readout.completion import complete_views
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
@@ -32,7 +33,7 @@ class BaseCalibrated(BaseClusterer):
     imputer_: Imputer | None
     n_blocks: Any
 
-    def complete(self, X: Any, *, observed: Any = None, interval: float | None = None) -> Any:
+    def complete(self, X: Any, *, observed: Any = None, covariates: Any = None, interval: float | None = None) -> Any:
         """X with its missing values imputed, in the same container and in the user's units.
 
         Observed values are returned bit for bit. Samples that a DataFrame lacks are appended to its rows. The first
@@ -43,6 +44,8 @@ class BaseCalibrated(BaseClusterer):
         X : as in fit
             Samples of the fit or new ones. Whole views may be missing.
         observed : as in fit
+        covariates : optional
+            For a model of adjusted views, as in `read`; their effects are put back into completed values.
         interval : float in (0, 1), optional
             Also return intervals that hold this share of the true values, if values are missing in the way in which
             they are missing in the samples of the fit, and not because of their size.
@@ -61,19 +64,21 @@ class BaseCalibrated(BaseClusterer):
         >>> bool((found.lower[0] <= found.views[0]).all()), bool((found.views[0] <= found.upper[0]).all())
         (True, True)
         """
-        views = self.read(X, observed)
+        asked = self._asked(X, observed, covariates)
         check_level(interval)
         with overflow_refused("completed values"):
-            if isinstance(views, Views) and self.learn_completion() is not None:
-                found = self.estimates(views, interval)
-                return found.fill(X, self.schema_) if interval is None else found.interval(X, self.schema_)
+            if isinstance(asked.views, Views) and self.learn_completion() is not None:
+                found = self.estimates(asked.views, interval)
+                if interval is None:
+                    return asked.restore(found.fill(asked.X, self.schema_))
+                return found.interval(asked.X, self.schema_, asked.restore)
             if interval is not None:
                 raise ValueError(
                     "expected a model that can hide values of its samples for intervals, got one without calibration; "
                     "pass samples in memory, to a model with calibrate=True"
                 )
             bounds = [self.kinds_.bounds(v) for v in range(len(self.schema_.names))]
-            return complete_views(views, X, self._answers(), self.schema_, bounds)
+            return asked.restore(complete_views(asked.views, asked.X, self._answers(), self.schema_, bounds))
 
     def estimates(self, views: Views, interval: float | None = None, imputer: Imputer | None = None) -> Estimates:
         """The imputed values of samples that were read, by an imputer of this model, by default its own."""
@@ -90,7 +95,7 @@ class BaseCalibrated(BaseClusterer):
         Parameters
         ----------
         progress : callable, optional
-            Called before each trial with its number, from 1, and the number of trials.
+            Called before each trial with its number, from 1, and the number of trials. By default an open line says it.
         most_samples : int, optional
             With more samples than this, learn from a random part of this size; the model does not keep what is learned
             from a part.
@@ -108,11 +113,12 @@ class BaseCalibrated(BaseClusterer):
         if "imputer_" not in vars(self):
             stopped = self.result_.stop_reason == "interrupted"
             is_part = most_samples is not None and readout.samples.n_samples > most_samples
-            samples = readout.samples
+            samples, rows = readout.samples, None
             if is_part and most_samples is not None:
-                samples = samples.take(drawn_samples(samples, most_samples))
+                rows = drawn_samples(samples, most_samples)
+                samples = samples.take(rows)
             with overflow_refused("completed values"):
-                found = None if stopped else self._learned(readout.scaling.undo(samples), progress, is_part)
+                found = None if stopped else self._learned(readout.scaling.undo(samples, rows), progress, is_part)
             if is_part:
                 return found
             self.imputer_ = found
@@ -126,5 +132,9 @@ class BaseCalibrated(BaseClusterer):
         same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray) and not is_part
         own = None if same else self._refit(samples, n_clusters=blocks)
         refit = partial(self._refit, like=(readout if own is None else own).scaling, n_clusters=blocks)
-        imputer = Imputer.learn(samples, refit, self.kinds_, seed, progress)
+        imputer = Imputer.learn(samples, refit, self.kinds_, seed, _tell if progress is None else progress)
         return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
+
+
+def _tell(trial: int, n_trials: int) -> None:
+    doing(f"calibrating on hidden values, trial {trial} of {n_trials}")

@@ -14,10 +14,11 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import Prepared, has_clusters
+from jella.estimators.base import Prepared
 from jella.estimators.batches import BATCHES
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.known_classes import known_classes
+from jella.estimators.transformer import has_clusters
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
 from jella.numerics.arrays import to_numpy
@@ -49,7 +50,7 @@ class BaseCertain(BaseClusterer):
     n_blocks: Any
 
     @available_if(has_clusters)
-    def predict_proba(self, X: Any, *, observed: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any, *, observed: Any = None, covariates: Any = None) -> np.ndarray:
         """The probabilities (n, k) that samples belong to the clusters; NaN for samples without any value.
 
         A sample of the fit, with the same values and the same missing entries, gets its row of
@@ -58,9 +59,11 @@ class BaseCertain(BaseClusterer):
         Parameters
         ----------
         X, observed : as in fit
+        covariates : optional
+            For a model of adjusted views, as in `read`.
         """
         check_is_fitted(self, "readout_")
-        readout, views = self._answers(), self.read(X, observed)
+        readout, views = self._answers(), self.read(X, observed, covariates)
         assert isinstance(readout, NeighbourReadout)
         answer = partial(readout.probable, confidence=self._confidence().probabilities)
         return views.as_given(views.map_rows(answer, self.n_clusters_, dtype=np.dtype(np.float64)))

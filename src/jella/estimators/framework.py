@@ -15,9 +15,10 @@ from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
-from jella.estimators.base import BaseEmbedding, LabelsMixin, Prepared, generator
+from jella.estimators.base import Prepared, generator
 from jella.estimators.capabilities import Capabilities, probe
 from jella.estimators.needs import MOST_SWEEPS, Needs, Size, by_sweeps
+from jella.estimators.transformer import BaseEmbedding, LabelsMixin
 from jella.graphs.confirmed import label_neighbours
 from jella.numerics.arrays import take_rows
 from jella.numerics.sparse_arrays import neighbour_graph

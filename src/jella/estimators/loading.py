@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from jella.estimators.base import BaseMultiView, BaseTransformer
+from jella.estimators.base import BaseMultiView
 from jella.estimators.catalogue import estimators
+from jella.estimators.transformer import BaseTransformer
 from jella.saving.imputer_rules import check_imputer
 from jella.saving.model import OUTPUT, fitted_names, load_as
 from jella.saving.rules import check_record, check_widths, need_array, need_indices, require
@@ -24,7 +25,7 @@ SOMETIMES = {
     "feature_names_in_",
     "imputer_",
     "evidence_",
-    "adjusted_for_",
+    "adjustment_",
 }
 #: properties that may take several fits
 LAZY = {"label_probabilities_"}
@@ -86,6 +87,10 @@ def check_views(model: BaseMultiView) -> None:
     names = vars(model).get("feature_names_in_")
     if names is not None:
         require(names.shape == (model.n_features_in_,) and all(type(one) is str for one in names), "a name per feature")
+    adjustment = vars(model).get("adjustment_")
+    if adjustment is not None:
+        own = adjustment.schema
+        require(own.names == schema.names and own.n_features == schema.n_features, "an adjustment of the views")
     n, given = _n_samples(model), model.sample_names_in_
     require(given is None or n is None or (hasattr(given, "get_indexer") and len(given) == n), "a name per sample")
     if "labels_" in vars(model):

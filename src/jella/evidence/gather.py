@@ -29,6 +29,7 @@ from jella.graphs.spectral import modularity
 from jella.graphs.surrogates import clouds_like
 from jella.graphs.valleys import dimension_of, valley
 from jella.numerics.arrays import to_numpy
+from jella.numerics.progress import doing
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
 
@@ -116,13 +117,15 @@ def _gather(
     W = np.asarray(to_numpy(readout.known.own)[rows], dtype=np.float64)
     some = readout.samples.fetch(rows)
     assert isinstance(some, Views)
-    samples = readout.scaling.undo(some)
+    samples = readout.scaling.undo(some, rows)
     q = min(readout.n_neighbors, max(len(rows) // SAMPLES_PER_NEIGHBOUR, 3))
     graph = graph_of(W, q)
     path = choose_n_clusters(graph) if n_clusters is None else _only(graph, n_clusters)
     numbers = _in_question(path)
+    doing("refitting on parts of the samples, for evidence of clusters")
     parts = refit_on_parts(samples, refit, seed, n_jobs)
     stability = _stability([(part.rows, part.partitions(numbers, q)) for part in parts], numbers)
+    doing("comparing the clusters with those of data without groups")
     rng = np.random.default_rng(seed)
     n_clouds = min(max(CLOUD_SAMPLES // len(W), FEWEST_CLOUDS), CLOUDS)
     clouds = clouds_like(W, n_clouds, rng)

@@ -12,8 +12,10 @@ from scipy import sparse
 from jella.impute.imputed import Imputed
 from jella.impute.imputer import Imputer
 from jella.numerics.arrays import Array, to_numpy
+from jella.numerics.progress import doing
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Schema, View, Views, collect, fill_in
+from jella.views.adjustment import Restore
 from jella.views.checks import kept_samples
 from jella.views.containers import is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.fill import fill_sparse_rows
@@ -70,6 +72,7 @@ class Estimates:
     ) -> Estimates:
         """What an imputer gives for samples in the user's units."""
         check_level(level)
+        doing("completing missing values")
         kept = kept_samples(views, readout.on_empty)
         used = views if kept.all() else views.take(kept)
         return cls(views, kept, tuple(imputer.impute(used, readout, level)), kinds)
@@ -112,12 +115,18 @@ class Estimates:
             return fill_sparse_rows(sparse.csr_array(shape), lacking, self.get(v, lacking, "deviation"))
         return np.where(np.broadcast_to(to_numpy(view.mask), shape), 0.0, self.get(v, None, "deviation"))
 
-    def interval(self, X: Any, schema: Schema) -> Interval:
-        """X completed, with the ends of the intervals and standard deviations."""
-        lower, upper = self.fill(X, schema, "lower"), self.fill(X, schema, "upper")
-        deviations = self.deviations(X, schema)
-        completed = with_layers(self.fill(X, schema), lower, upper)
-        return Interval(completed, lower, upper, deviations)
+    def interval(self, X: Any, schema: Schema, restore: Restore | None = None) -> Interval:
+        """X completed, with the ends of the intervals and standard deviations.
+
+        Parameters
+        ----------
+        restore : callable, optional
+            Gives filled views what was removed before X.
+        """
+        filled, lower, upper = (self.fill(X, schema, what) for what in ("values", "lower", "upper"))
+        if restore is not None:
+            filled, lower, upper = restore(filled), restore(lower), restore(upper)
+        return Interval(with_layers(filled, lower, upper), lower, upper, self.deviations(X, schema))
 
 
 def _is_named(raw: Any) -> bool:

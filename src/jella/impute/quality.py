@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,10 +34,12 @@ class Quality:
         """What an imputer knows; with estimates of samples, also signs that these lack values because of their size."""
         by_view = dict(zip(names, imputer.by_view, strict=True))
         signs: list[str] = []
+        lacking = set(by_view)
         if estimates is not None:
             kept = estimates.views if estimates.kept.all() else estimates.views.take(estimates.kept)
             signs = signs_of_size(kept, estimates.imputed, imputer.units, imputer.typical)
-        return cls(imputer.overall, by_view, (*_on_errors(by_view), *signs))
+            lacking = {view.name for view in kept if not bool(view.mask.all())}
+        return cls(imputer.overall, by_view, (*_on_errors(by_view, lacking), *signs))
 
     @property
     def by_mean(self) -> list[str]:
@@ -58,17 +60,17 @@ class Quality:
         }
 
 
-def _on_errors(by_view: Mapping[str, ErrorEstimate]) -> list[str]:
-    """Notes on views that are imputed by means, and on rough estimates."""
+def _on_errors(by_view: Mapping[str, ErrorEstimate], lacking: Container[str]) -> list[str]:
+    """Notes on views that are imputed by means, on rough estimates, and on unknown errors of views with holes."""
     notes = []
     means = [repr(name) for name, one in by_view.items() if one.by_mean]
     if means:
         which = f"view {means[0]}" if len(means) == 1 else f"views {', '.join(means)}"
         notes.append(f"nothing predicts {which} better than the mean of each feature: missing values are these means")
     for name, one in by_view.items():
-        if one.error is None:
+        if one.error is None and name in lacking:
             notes.append(f"the error of view {name!r} is not known: none of its values could be hidden")
-        elif one.is_rough:
+        elif one.error is not None and one.is_rough:
             samples = counted(one.n_samples, "sample")
             notes.append(f"the error of view {name!r} is a rough estimate: it comes from {samples}")
     return notes

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from jella.estimators.base import generator, without_clusters
+from jella.estimators.base import generator
+from jella.estimators.transformer import without_clusters
 from jella.model_selection.errors import conforming, pooled, root_mean, squared_errors, units_of
 from jella.views import Hidden, Views, read_views
 from jella.views.draw import draw_as_missing

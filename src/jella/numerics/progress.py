@@ -1,11 +1,15 @@
-"""Progress of long work, and the time that is left, on one line of standard error."""
+"""Progress of long work, and the time that is left, on one line of standard error.
+
+Whoever starts long work opens a line; what is called from there says with `doing` what it does, and knows no line.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from jella.numerics.words import as_time, printable
 
@@ -23,20 +27,26 @@ class StatusLine:
     enabled : bool, default=True
     stream : text stream, optional
         Standard error by default.
+    prefix : str, default=''
+        Put before each text.
     """
 
-    def __init__(self, *, enabled: bool = True, stream: TextIO | None = None) -> None:
-        self.enabled, self._given = enabled, stream
+    def __init__(self, *, enabled: bool = True, stream: TextIO | None = None, prefix: str = "") -> None:
+        self.enabled, self._given, self.prefix = enabled, stream, prefix
         self.started = self.shown = time.monotonic()
         self._drawn = False
+        self._outer: list[StatusLine | None] = []
 
     def __enter__(self) -> Self:
+        self._outer.append(_open_line.get())
+        _open_line.set(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Erase the line, also before an error message."""
+        _open_line.set(self._outer.pop())
         if self._drawn:
             self._write("\r\x1b[K")
 
@@ -49,7 +59,7 @@ class StatusLine:
         if time.monotonic() - self.shown < pause:
             return
         self.shown, self._drawn = time.monotonic(), terminal
-        text = printable(text)
+        text = printable(f"{self.prefix}{text}")
         self._write(f"\r\x1b[K{text}" if terminal else f"{text}\n")
 
     @property
@@ -66,6 +76,39 @@ class StatusLine:
             self._stream.flush()
         except (OSError, ValueError):
             self.enabled = False
+
+
+#: the line that was opened last, in this thread
+_open_line: ContextVar[StatusLine | None] = ContextVar("open line", default=None)
+
+
+def open_line() -> StatusLine | None:
+    """The line that was opened last and is open still."""
+    return _open_line.get()
+
+
+def doing(what: str) -> None:
+    """Say what is being done, on the line that is open, if there is one.
+
+    >>> with StatusLine(stream=sys.stdout) as line:
+    ...     doing("this is no terminal, so nothing is shown")
+    """
+    line = open_line()
+    if line is not None:
+        line.show(what, at_once=True)
+
+
+class SweepLine(StatusLine):
+    """A line that is the callback of a fit: it counts sweeps."""
+
+    def __call__(self, progress: Any) -> None:
+        """Show the number of the sweep; after the last one, what follows."""
+        if progress.n_iter == progress.max_iter:
+            self.show("finishing: embedding, labels", at_once=True)
+            return
+        left = progress.seconds / progress.n_iter * (progress.max_iter - progress.n_iter)
+        text = f"sweep {progress.n_iter} of at most {progress.max_iter}, objective {progress.objective:.6g}"
+        self.show(f"{text}, at most {as_time(left)} left")
 
 
 class ProgressLine(StatusLine):

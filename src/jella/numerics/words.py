@@ -48,10 +48,10 @@ def percent(part: float, whole: float = 1.0) -> str:
 def number(value: float | None, form: str = ".3f") -> str:
     """A number in the given format, or a dash where there is none.
 
-    >>> number(0.25), number(None), number(float("nan"))
-    ('0.250', '–', '–')
+    >>> number(0.25), number(-0.0001), number(-0.5, ".2f"), number(None), number(float("nan"))
+    ('0.250', '0.000', '−0.50', '–', '–')
     """
-    return NOTHING if value is None or math.isnan(value) else f"{value:{form}}"
+    return NOTHING if value is None or math.isnan(value) else f"{value:z{form}}".replace("-", "−")
 
 
 def signed(value: float, form: str = ".2f") -> str:
@@ -60,7 +60,7 @@ def signed(value: float, form: str = ".2f") -> str:
     >>> signed(-0.5), signed(0.0123, ".2g")
     ('−0.50', '+0.012')
     """
-    return f"{value:+{form}}".replace("-", "−")
+    return f"{value:+z{form}}".replace("-", "−")
 
 
 def as_time(seconds: float) -> str:

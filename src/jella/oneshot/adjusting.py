@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jella.estimators.adjuster import Adjuster
 from jella.numerics.words import listed, percent
-from jella.oneshot.completed import Completed
+from jella.views import read_views
+from jella.views.sample_columns import read_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +23,15 @@ class Adjusted:
     adjuster : Adjuster
         Fitted.
     given, observed : the views as they were given, and what was observed of them
-    covariates, ids : as in the fit of the adjuster
+    covariates : dict of name -> array (n,)
+        In the order of the samples.
     views : the adjusted views
     """
 
     adjuster: Adjuster
     given: Any
     observed: Any
-    covariates: Any
-    ids: Any
+    covariates: dict[str, np.ndarray]
     views: Any
 
     @classmethod
@@ -45,40 +46,30 @@ class Adjusted:
         kinds: Any = None,
     ) -> Adjusted:
         """Adjust views; the parameters are those of `Adjuster`, where `only` is called views, and of its fit."""
-        adjuster = Adjuster(only, kinds=kinds).fit(views, covariates, observed=observed, ids=ids)
-        adjusted = adjuster.transform(views, covariates, observed=observed, ids=ids)
-        return cls(adjuster, views, observed, covariates, ids, adjusted)
+        read = read_views(views, observed)
+        columns = read_columns(covariates, read.sample_names, read.n_samples, what="covariates", ids=ids)
+        adjuster = Adjuster(only, kinds=kinds).fit(views, columns, observed=observed)
+        return cls(adjuster, views, observed, columns, adjuster.transform(views, columns, observed=observed))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the covariates."""
-        return tuple(one.name for one in self.adjuster.design_.covariates)
+        return self.adjuster.adjustment_.names
 
     def mark(self, model: Any) -> None:
-        """Let a model that was fitted on the adjusted views say so, in its file too."""
-        model.adjusted_for_ = self.names
+        """Let a model that was fitted on the adjusted views know it, in its file too."""
+        model.adjustment_ = self.adjuster.adjustment_
 
     def again(self, views: Any) -> Any:
         """Other values of the same samples, such as completed ones, without the effects."""
-        return self.adjuster.transform(views, self.covariates, ids=self.ids)
-
-    def restore(self, completed: Any) -> Any:
-        """Completed views in the units of the given ones, with the effects put back."""
-        return self.adjuster.restore(completed, self.given, self.covariates, observed=self.observed, ids=self.ids)
-
-    def restored(self, done: Completed) -> Completed:
-        """A completion of the adjusted views as one of the given views."""
-        views, lower, upper = (
-            None if one is None else self.restore(one) for one in (done.views, done.lower, done.upper)
-        )
-        return replace(done, views=views, lower=lower, upper=upper)
+        return self.adjuster.transform(views, self.covariates)
 
     @property
     def kinds(self) -> dict[str, Any]:
         """The kinds of values of the adjusted views, for a model: real, or as they were given for other views."""
-        given, names = self.adjuster.kinds, self.adjuster.schema_.names
+        given, names = self.adjuster.kinds, self.adjuster.adjustment_.schema.names
         given = given if isinstance(given, Mapping) else {} if given is None else dict.fromkeys(names, given)
-        return {**given, **dict.fromkeys(self.adjuster.effects_, "real")}
+        return {**given, **dict.fromkeys(self.adjuster.adjustment_.effects, "real")}
 
     def words(self) -> str:
         """What was removed."""

@@ -22,6 +22,7 @@ from jella.evidence.gather import ClusterEvidence
 from jella.graphs.spectral import modularity
 from jella.numerics.arrays import Array, to_numpy
 from jella.numerics.optional import need
+from jella.numerics.progress import SweepLine
 from jella.numerics.words import counted, percent, shortened
 from jella.oneshot.adjusting import Adjusted, chosen_covariates
 from jella.oneshot.common import (
@@ -30,6 +31,7 @@ from jella.oneshot.common import (
     as_given,
     check_settings,
     count_cells,
+    fit_on_line,
     metadata_columns,
     view_table,
 )
@@ -68,7 +70,8 @@ class Clustering:
     n_missing : dict of name -> int
         Missing entries of each view; one of a category counts once.
     adjuster : Adjuster or None
-        Fitted, if covariates were given. The model knows adjusted values: pass new samples through its `transform`.
+        Fitted, if covariates were given. The model knows adjusted values, so its methods take new samples with their
+        covariates: ``found.model.predict(new, covariates=batch)``.
     about : MetadataFindings or None
         What `metadata` and `survival` show, if metadata were given.
     seconds : float
@@ -123,8 +126,12 @@ class Clustering:
         Same container and units, observed values unchanged bit for bit. The views are not copied when clustering: if
         they were changed since, the changed values are completed.
         """
-        done = self.model.complete(self._views, observed=self._observed)
-        return as_given(done if self._adjusted is None else self._adjusted.restore(done), self._turned)
+        of = self._adjusted
+        if of is None:
+            done = self.model.complete(self._views, observed=self._observed)
+        else:
+            done = self.model.complete(of.given, observed=of.observed, covariates=of.covariates)
+        return as_given(done, self._turned)
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with one row per sample: its cluster, how probable that is, and its embedding."""
@@ -251,6 +258,7 @@ def cluster(
     survival: tuple[str, str] | None = None,
     covariates: Any = None,
     adjust_views: Sequence[str] | None = None,
+    progress: bool = False,
     random_state: Any = 0,
     **settings: Any,
 ) -> Clustering:
@@ -283,6 +291,8 @@ def cluster(
         Batches and numbers whose effects are removed from the views before the fit, by `jella.Adjuster`.
     adjust_views : sequence of str, optional
         Names of the views from which they are removed; by default all.
+    progress : bool, default=False
+        Whether a line on standard error says what is being done.
     random_state : int, Generator or RandomState, default=0
     **settings
         Other parameters of `jella.SparseBDR`, such as n_neighbors or scale.
@@ -313,45 +323,48 @@ def cluster(
     """
     begin = perf_counter()
     check_settings(settings)
-    views = aligned_views(views, observed, ids, samples, zero_rows)
-    columns = metadata_columns(metadata, views, observed, ids)
-    pair = check_survival(survival, columns)
-    adjusted, used = None, (views, observed)
-    if covariates is not None:
-        chosen, kinds = chosen_covariates(covariates, columns), settings.get("kinds")
-        adjusted = Adjusted.of(views, chosen, observed, ids=ids, only=adjust_views, kinds=kinds)
-        used, settings["kinds"] = (adjusted.views, None), adjusted.kinds
-    model = SparseBDR(n_clusters, random_state=random_state, **settings).fit(used[0], observed=used[1])
-    if adjusted is not None:
-        adjusted.mark(model)
-    evidence = model.gather_evidence()
-    probabilities = model.label_probabilities_ if isinstance(model.labels_, np.ndarray) else None
-    if noise and probabilities is None:
-        raise ValueError("expected samples in memory with noise=True, got a Dask collection; compute some of them")
-    own = np.asarray(model.labels_)
-    labels = np.where(model.belongs_nowhere(), -1, own) if noise else model.labels_
-    known, landmarks = np.asarray(labels)[np.asarray(labels) >= 0], np.sort(model.readout_.known.places)
-    missing, entries = count_cells(views, observed)
-    return Clustering(
-        labels=labels,
-        probabilities=probabilities,
-        evidence=evidence,
-        embedding=model.embedding_,
-        n_clusters=model.n_clusters_,
-        sizes=np.bincount(known, minlength=model.n_clusters_),
-        sample_names=model.sample_names_in_,
-        modularity=modularity(model.graph_ + model.graph_.T, own[landmarks]),
-        model=model,
-        n_missing=missing,
-        adjuster=None if adjusted is None else adjusted.adjuster,
-        about=MetadataFindings.of(columns, np.asarray(labels), read_views(views, observed), pair) if columns else None,
-        seconds=perf_counter() - begin,
-        _views=used[0],
-        _observed=used[1],
-        _turned=samples == "columns",
-        _n_entries=entries,
-        _adjusted=adjusted,
-    )
+    with SweepLine(enabled=progress):
+        views = aligned_views(views, observed, ids, samples, zero_rows)
+        columns = metadata_columns(metadata, views, observed, ids)
+        pair = check_survival(survival, columns)
+        adjusted, used = None, (views, observed)
+        if covariates is not None:
+            chosen, kinds = chosen_covariates(covariates, columns), settings.get("kinds")
+            adjusted = Adjusted.of(views, chosen, observed, ids=ids, only=adjust_views, kinds=kinds)
+            used, settings["kinds"] = (adjusted.views, None), adjusted.kinds
+        model = fit_on_line(SparseBDR(n_clusters, random_state=random_state, **settings), *used)
+        if adjusted is not None:
+            adjusted.mark(model)
+        evidence = model.gather_evidence()
+        probabilities = model.label_probabilities_ if isinstance(model.labels_, np.ndarray) else None
+        if noise and probabilities is None:
+            raise ValueError("expected samples in memory with noise=True, got a Dask collection; compute some of them")
+        own = np.asarray(model.labels_)
+        labels = np.where(model.belongs_nowhere(), -1, own) if noise else model.labels_
+        known, landmarks = np.asarray(labels)[np.asarray(labels) >= 0], np.sort(model.readout_.known.places)
+        missing, entries = count_cells(views, observed)
+        return Clustering(
+            labels=labels,
+            probabilities=probabilities,
+            evidence=evidence,
+            embedding=model.embedding_,
+            n_clusters=model.n_clusters_,
+            sizes=np.bincount(known, minlength=model.n_clusters_),
+            sample_names=model.sample_names_in_,
+            modularity=modularity(model.graph_ + model.graph_.T, own[landmarks]),
+            model=model,
+            n_missing=missing,
+            adjuster=None if adjusted is None else adjusted.adjuster,
+            about=MetadataFindings.of(columns, np.asarray(labels), read_views(views, observed), pair)
+            if columns
+            else None,
+            seconds=perf_counter() - begin,
+            _views=used[0],
+            _observed=used[1],
+            _turned=samples == "columns",
+            _n_entries=entries,
+            _adjusted=adjusted,
+        )
 
 
 def _largest_first(sizes: np.ndarray) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jella.estimators.methods.sparse_bdr import SparseBDR
+from jella.numerics.progress import SweepLine, doing, open_line
 from jella.numerics.words import aligned, closest_name, counted
 from jella.views import is_chunked, read_views
 from jella.views.align import align, turned
@@ -42,6 +43,18 @@ def metadata_columns(metadata: Any, views: Any, observed: Any, ids: Any) -> dict
         raise ValueError("expected samples in memory with metadata, got a Dask collection; leave metadata out")
     read = read_views(views, observed)
     return read_columns(metadata, read.sample_names, read.n_samples, ids=ids)
+
+
+def fit_on_line(model: SparseBDR, X: Any, observed: Any) -> Any:
+    """The fitted model; the line that is open counts its sweeps."""
+    line = open_line()
+    if not isinstance(line, SweepLine) or not line.enabled or model.callback is not None:
+        return model.fit(X, observed=observed)
+    doing("preparing: scaling, neighbours, start values")
+    try:
+        return model.set_params(callback=line).fit(X, observed=observed)
+    finally:
+        model.set_params(callback=None)
 
 
 def as_given(completed: Any, was_turned: bool) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from jella.estimators.asked import Asked
 from jella.impute.estimates import Estimates
 from jella.impute.quality import Quality
 from jella.numerics.finite import overflow_refused
 from jella.views import Views
-from jella.views.intervals import with_layers
 from jella.views.probabilities import level_probabilities
 
 
@@ -22,6 +22,8 @@ class Completed:
     views : as given
     lower, upper : as given, or None
         Ends of the intervals, if they were asked for.
+    std : arrays or DataFrames in the container of the views, or None
+        Standard deviations of imputed values, if intervals were asked for.
     quality : Quality or None
         Errors and notes; None without an imputer.
     probabilities : dict of name -> DataFrame
@@ -33,37 +35,46 @@ class Completed:
     views: Any
     lower: Any
     upper: Any
+    std: Any
     quality: Quality | None
     probabilities: dict[str, Any]
     found: Estimates | None
 
     @classmethod
-    def by(cls, model: Any, X: Any, observed: Any = None, interval: float | None = None) -> Completed:
-        """What a model makes of X; one that learns from hidden values does so now, if it has not yet."""
+    def by(
+        cls, model: Any, X: Any, observed: Any = None, interval: float | None = None, covariates: Any = None
+    ) -> Completed:
+        """What a model makes of X; one that learns from hidden values does so now, if it has not yet.
+
+        Covariates are those of `model.read`: a model of adjusted views needs them.
+        """
         if getattr(model, "learn_completion", _nothing)() is None:
-            return cls._plain(model, X, observed, interval)
+            return cls._plain(model, X, observed, interval, covariates)
+        asked, lower, upper, std = Asked.of(model, X, observed, covariates), None, None, None
         with overflow_refused("completed values"):
-            views, schema = model.read(X, observed), model.schema_
+            views, schema = asked.views, model.schema_
+            assert isinstance(views, Views)
             found = model.estimates(views, interval)
-            filled, lower, upper = found.fill(X, schema), None, None
-            if interval is not None:
-                lower, upper = found.fill(X, schema, "lower"), found.fill(X, schema, "upper")
-                filled = with_layers(filled, lower, upper)
+            if interval is None:
+                filled = asked.restore(found.fill(asked.X, schema))
+            else:
+                filled, lower, upper, std = found.interval(asked.X, schema, asked.restore)
         quality = Quality.of(model.imputer_, model.view_names_in_, found)
         probabilities = level_probabilities(views, found.get) if _has_categories(views) else {}
-        return cls(filled, lower, upper, quality, probabilities, found)
+        return cls(filled, lower, upper, std, quality, probabilities, found)
 
     @classmethod
-    def _plain(cls, model: Any, X: Any, observed: Any, interval: float | None) -> Completed:
+    def _plain(cls, model: Any, X: Any, observed: Any, interval: float | None, covariates: Any) -> Completed:
         """The values of a model without an imputer, which refuses intervals."""
-        how = {} if interval is None else {"interval": interval}
-        filled, views = model.complete(X, observed=observed, **how), model.read(X, observed)
+        how = {"interval": interval, "covariates": covariates}
+        filled = model.complete(X, observed=observed, **{name: one for name, one in how.items() if one is not None})
+        views = model.read(X, observed, covariates)
         probabilities = {}
         if hasattr(model, "kinds_") and isinstance(views, Views) and _has_categories(views):
             readout = replace(model.readout_, on_empty=model.on_empty)
             expected = readout.in_units(views, readout.expect(readout.embed(views)))
             probabilities = level_probabilities(views, expected)
-        return cls(filled, None, None, None, probabilities, None)
+        return cls(filled, None, None, None, None, probabilities, None)
 
 
 def _nothing() -> None:

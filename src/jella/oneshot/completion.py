@@ -14,9 +14,18 @@ from jella.impute.errors import ErrorEstimate
 from jella.impute.estimates import check_level
 from jella.impute.quality import Quality
 from jella.model_selection.against_mean import errors_against_mean
+from jella.numerics.progress import SweepLine
 from jella.numerics.words import counted, shortened
 from jella.oneshot.adjusting import Adjusted
-from jella.oneshot.common import NAME_WIDTH, aligned_views, as_given, check_settings, count_cells, view_table
+from jella.oneshot.common import (
+    NAME_WIDTH,
+    aligned_views,
+    as_given,
+    check_settings,
+    count_cells,
+    fit_on_line,
+    view_table,
+)
 from jella.oneshot.completed import Completed
 from jella.oneshot.words import SIDES, completion_rows, verdict
 from jella.views import is_chunked
@@ -121,6 +130,7 @@ def complete(
     random_state: Any = 0,
     interval: float | None = None,
     estimate_error: bool = True,
+    progress: bool = False,
     **settings: Any,
 ) -> Completion:
     """The views with imputed missing values, and how far to trust them, by `jella.SparseBDR`.
@@ -152,6 +162,8 @@ def complete(
         their size.
     estimate_error : bool, default=True
         False leaves the errors out. It saves time only with calibrate=False.
+    progress : bool, default=False
+        Whether a line on standard error says what is being done.
     **settings
         Other parameters of `jella.SparseBDR`, such as kinds, or calibrate=False for one uncorrected model.
 
@@ -186,50 +198,50 @@ def complete(
         )
     check_settings(settings)
     check_level(interval)
-    views = aligned_views(views, observed, ids, samples, zero_rows)
-    settings = {"evidence": False} | settings  # clusters are not asked for
-    adjusted, used = None, (views, observed)
-    if covariates is not None:
-        kinds = settings.get("kinds")
-        adjusted = Adjusted.of(views, covariates, observed, ids=ids, only=adjust_views, kinds=kinds)
-        used, settings["kinds"] = (adjusted.views, None), adjusted.kinds
-    model = SparseBDR(random_state=random_state, **settings).fit(used[0], observed=used[1])
-    if adjusted is not None:
-        adjusted.mark(model)
-    done = Completed.by(model, *used, interval)
-    deviations = None if interval is None or done.found is None else done.found.deviations(used[0], model.schema_)
-    done = done if adjusted is None else adjusted.restored(done)
-    missing, entries = count_cells(views, observed)
-    n, left = int(model.embedding_.shape[0]), len(model.dropped_)
-    quality = done.quality if done.quality is not None or not estimate_error else _by_refit(model, *used)
-    by_view = None if quality is None or not estimate_error else quality.by_view
-    overall = None if quality is None or not estimate_error else quality.overall
-    turned = samples == "columns"
-    return Completion(
-        views=as_given(done.views, turned),
-        n_filled={name: count - left * (entries[name] // n) for name, count in missing.items()},
-        error=None if overall is None else overall.error,
-        standard_error=None if overall is None else overall.standard_error,
-        mean_error=None if overall is None else overall.mean_error,
-        error_by_view=_each(by_view, "error"),
-        standard_error_by_view=_each(by_view, "standard_error"),
-        mean_error_by_view=_each(by_view, "mean_error"),
-        imputed_by_mean=[] if quality is None else quality.by_mean,
-        kinds={} if chunked else (adjusted.adjuster if adjusted else model).kinds_.summary(model.view_names_in_),
-        notes=() if quality is None else quality.notes,
-        lower=None if interval is None else as_given(done.lower, turned),
-        upper=None if interval is None else as_given(done.upper, turned),
-        std=deviations,
-        probabilities=done.probabilities,
-        model=model,
-        adjuster=None if adjusted is None else adjusted.adjuster,
-        seconds=perf_counter() - begin,
-        _views=used[0],
-        _observed=used[1],
-        _turned=turned,
-        _n_entries=entries,
-        _adjusted=adjusted,
-    )
+    with SweepLine(enabled=progress):
+        views = aligned_views(views, observed, ids, samples, zero_rows)
+        settings = {"evidence": False} | settings  # clusters are not asked for
+        adjusted, used = None, (views, observed)
+        if covariates is not None:
+            kinds = settings.get("kinds")
+            adjusted = Adjusted.of(views, covariates, observed, ids=ids, only=adjust_views, kinds=kinds)
+            used, settings["kinds"] = (adjusted.views, None), adjusted.kinds
+        model = fit_on_line(SparseBDR(random_state=random_state, **settings), *used)
+        if adjusted is not None:
+            adjusted.mark(model)
+        done = Completed.by(model, views, observed, interval, None if adjusted is None else adjusted.covariates)
+        learned: Any = getattr(model, "kinds_", None) if adjusted is None else adjusted.adjuster.adjustment_.kinds
+        missing, entries = count_cells(views, observed)
+        n, left = int(model.embedding_.shape[0]), len(model.dropped_)
+        quality = done.quality if done.quality is not None or not estimate_error else _by_refit(model, *used)
+        by_view = None if quality is None or not estimate_error else quality.by_view
+        overall = None if quality is None or not estimate_error else quality.overall
+        turned = samples == "columns"
+        return Completion(
+            views=as_given(done.views, turned),
+            n_filled={name: count - left * (entries[name] // n) for name, count in missing.items()},
+            error=None if overall is None else overall.error,
+            standard_error=None if overall is None else overall.standard_error,
+            mean_error=None if overall is None else overall.mean_error,
+            error_by_view=_each(by_view, "error"),
+            standard_error_by_view=_each(by_view, "standard_error"),
+            mean_error_by_view=_each(by_view, "mean_error"),
+            imputed_by_mean=[] if quality is None else quality.by_mean,
+            kinds={} if chunked else learned.summary(model.view_names_in_),
+            notes=() if quality is None else quality.notes,
+            lower=None if interval is None else as_given(done.lower, turned),
+            upper=None if interval is None else as_given(done.upper, turned),
+            std=done.std,
+            probabilities=done.probabilities,
+            model=model,
+            adjuster=None if adjusted is None else adjusted.adjuster,
+            seconds=perf_counter() - begin,
+            _views=used[0],
+            _observed=used[1],
+            _turned=turned,
+            _n_entries=entries,
+            _adjusted=adjusted,
+        )
 
 
 def _by_refit(model: SparseBDR, X: Any, observed: Any) -> Quality | None:

@@ -16,6 +16,7 @@ from jella.plot.given import found, position, subject_of
 from jella.plot.style import INK, SOFT, axes, look, short, titled
 from jella.report.predictions import true_range
 from jella.views import Views
+from jella.views.adjustment import REMOVED
 
 #: points drawn, of all views, and how many of them have their interval drawn
 MOST_POINTS, MOST_INTERVALS = 900, 90
@@ -119,10 +120,10 @@ def _against(of: Any, subject: Subject, truth: Any) -> list[HiddenPairs]:
         done = [None if one is None else as_fitted(one) for one in given]
     else:
         level = LEVEL if hasattr(model, "learn_completion") and model.learn_completion() is not None else None
-        answer = Completed.by(model, subject.X, subject.observed, level)
+        answer = Completed.by(model, subject.X, subject.observed, level, REMOVED)
         done = [answer.views, answer.lower, answer.upper]
-    layers = [None if one is None else model.read(one) for one in done]
-    full = model.read(as_fitted(truth))
+    layers = [None if one is None else model.read(one, covariates=REMOVED) for one in done]
+    full = model.read(as_fitted(truth), covariates=REMOVED)
     return [_of_view(subject.views, full, layers, v) for v in range(len(subject.views))]
 
 

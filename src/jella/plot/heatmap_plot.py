@@ -69,7 +69,7 @@ def heatmap(of: Any, X: Any = None, *, n_features: int = 10, observed: Any = Non
     names = [short(name) for name in table.features] if n_rows <= MOST_NAMES else []
     ax.set_yticks(range(len(names)), names, fontsize="x-small")
     _mark_views(ax, table.views)
-    scale_bar(ax, drawn, "standard deviations from the mean", extend="both")
+    scale_bar(ax, drawn, "standard deviations from the mean", beside=0.06, extend="both")
     gaps = "; hatched: missing" if np.isnan(table.values).any() else ""
     titled(ax, f"features that distinguish the clusters{gaps}").spines[:].set_visible(False)
     return ax

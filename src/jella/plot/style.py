@@ -66,11 +66,26 @@ def hatched(ax: Any) -> None:
     ax.patch.set(hatch=HATCH, edgecolor="#BBBBBB", linewidth=0)
 
 
-def scale_bar(ax: Any, drawn: Any, label: str, **settings: Any) -> Any:
-    """A colour scale beside the Axes."""
-    bar = ax.figure.colorbar(drawn, ax=ax, label=label, pad=0.02, fraction=0.05, aspect=25, **settings)
+def scale_bar(ax: Any, drawn: Any, label: str, *, beside: float = 0.0, **settings: Any) -> Any:
+    """A colour scale beside the Axes.
+
+    Parameters
+    ----------
+    beside : float
+        Room for words at the right of the Axes, as a share of its width; a constrained layout makes it by itself.
+    """
+    engine = ax.figure.get_layout_engine()
+    is_constrained = engine is not None and not engine.colorbar_gridspec
+    pad = 0.02 if is_constrained else 0.02 + beside
+    bar = ax.figure.colorbar(drawn, ax=ax, label=label, pad=pad, fraction=0.05, aspect=25, **settings)
     bar.outline.set_visible(False)
     return bar
+
+
+def spaced(ax: Any, n: int, least: float = 0.24) -> np.ndarray:
+    """Which of n evenly spaced ticks have room for a number, at least this many inches apart."""
+    width = ax.get_position().width * ax.figure.get_figwidth()
+    return np.arange(0, n, max(1, int(np.ceil(least * n / max(width, 0.1)))))
 
 
 def group_ticks(ax: Any, groups: np.ndarray, sizes: np.ndarray, *, sides: str = "x") -> None:

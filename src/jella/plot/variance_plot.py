@@ -9,7 +9,7 @@ import numpy as np
 from jella.describe.variance import find_variance
 from jella.numerics.words import percent
 from jella.plot.given import found, subject_of
-from jella.plot.style import axes, scale_bar, short, titled
+from jella.plot.style import axes, scale_bar, short, spaced, titled
 
 #: with more components, cells have no numbers
 MOST_NUMBERED = 15
@@ -50,7 +50,8 @@ def variance_explained(of: Any, X: Any = None, *, observed: Any = None, ax: Any 
     ax = axes(ax, min(2.8 + 0.45 * n_shown, 10.0), 1.5 + 0.42 * n_views)
     top = max(float(values.max()), 1e-6)
     drawn = ax.imshow(values, cmap="Blues", vmin=0, vmax=1.1 * top, aspect="auto", interpolation="none")
-    ax.set_xticks(range(n_shown), [str(j) for j in shares.components])
+    ticks = spaced(ax, n_shown)
+    ax.set_xticks(ticks, [str(shares.components[j]) for j in ticks])
     ax.set_yticks(range(n_views), [short(name) for name in subject.views.names])
     ax.set_xlabel("component (column of the embedding, from 0)")
     ax.tick_params(length=0)
@@ -71,7 +72,7 @@ def variance_explained(of: Any, X: Any = None, *, observed: Any = None, ax: Any 
                 fontsize="small",
             )
     if n_shown > MOST_NUMBERED:
-        scale_bar(ax, drawn, "share explained", format="{x:.0%}")
+        scale_bar(ax, drawn, "share explained", beside=0.2, format="{x:.0%}")
     cut = "" if n_shown == shares.n_components else f" ({n_shown} strongest of {shares.n_components} components)"
     titled(ax, f"% of variance explained{cut}").spines[:].set_visible(False)
     return ax

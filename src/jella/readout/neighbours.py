@@ -20,6 +20,7 @@ from jella.graphs.spectral import diffused_labels
 from jella.numerics.arrays import Array, beside, like, namespace, row_blocks, take_rows, to_numpy
 from jella.numerics.finite import refuse_nonfinite
 from jella.numerics.kmeans import unit_rows
+from jella.numerics.progress import doing
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.residuals import ViewData
 from jella.problem.terms import Ridge
@@ -171,6 +172,7 @@ class NeighbourReadout(LowRankReadout):
         shown, at = [fit.shown, nothing], np.where(found >= 0, found, fit.places.size)
         at[rest] = fit.places.size + 1 + np.arange(rest.size)
         for block in row_blocks(rest.size, 1, AT_ONCE):
+            doing(f"tying {rest.size:,} samples to the landmarks")
             rows = rest[block]
             scaled = self.scaling.apply(views.take(rows))
             placed = self.place(scaled)

@@ -11,6 +11,8 @@ from jella.report.evidence_sections import has_stability
 from jella.report.figure_parts import Figure, axis, bars, below, few_digits, layout
 from jella.report.probabilities import UNCERTAIN, Probabilities
 
+#: up to this many numbers of clusters, each has a tick
+FEW_NUMBERS = 12
 #: what clusters are compared with
 WITHOUT = "expected without groups"
 
@@ -53,6 +55,7 @@ def _by_number(path: ClusterPath, values: np.ndarray, own: Figure, expected: Fig
     mark |= {"y": 0, "yref": "paper", "yanchor": "bottom", "yshift": 4, "showarrow": False}
     room = 0.03 * (x[-1] - x[0])
     across = axis("number of clusters") | {"range": [float(x[0] - room), float(x[-1] + room)]}
+    across |= {"tick0": 0, "dtick": 1} if x[-1] - x[0] <= FEW_NUMBERS else {}  # else there are ticks at 4.5 clusters
     drawn = layout(360, xaxis=across, yaxis=axis(title) | {"rangemode": "tozero"}, legend=below(), showlegend=True)
     return {"data": data, "layout": drawn | {"shapes": [line | {"line": {"dash": "dash"}}], "annotations": [mark]}}
 

@@ -11,6 +11,7 @@ from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.probabilities import UNCERTAIN, Probabilities
+from jella.report.sampling import drawn_words
 
 #: uncertain samples that a table lists
 MOST_DOUBTS = 20
@@ -127,6 +128,7 @@ def probability_section(found: Probabilities, data: ReportData) -> Markup:
     n, doubts = found.own.size, len(found.doubts)
     several = "label is" if doubts == 1 else "labels are"
     count = f"{doubts:,} of {n:,} {several} uncertain: their probability is below {UNCERTAIN}."
+    count += drawn_words(n, found.n_samples)
     meaning = (
         "The probability of a label is the share of refits on parts of the samples that would give it again, judged by "
         "the neighbours of the sample."

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -21,19 +21,17 @@ from jella.describe.survival import check_survival
 from jella.describe.variance import Variance, find_variance
 from jella.evidence.gather import ClusterEvidence
 from jella.metrics import accuracy, adjusted_rand, nmi
+from jella.numerics.progress import doing
 from jella.report.association import Association, find_associations
 from jella.report.cluster_heat import ClusterHeat, find_cluster_heat
 from jella.report.maps import Maps, draw_maps
 from jella.report.predictions import Predictions, predict_hidden
 from jella.report.probabilities import Probabilities, find_probabilities
 from jella.report.provenance import Provenance, find_provenance
-from jella.report.sampling import EVIDENCE_SAMPLES, more_if_narrow
+from jella.report.sampling import evidence_samples
 from jella.report.silhouettes import Silhouettes, find_silhouettes
 from jella.report.stability import Stability, find_stability
 from jella.views.sample_columns import read_columns
-
-#: takes a text that says what is done next
-Announce: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -118,25 +116,18 @@ class Findings:
         command: str | None = None,
         title: str | None = None,
         held_out: bool = True,
-        progress: Announce | None = None,
     ) -> Findings:
-        """Compute all findings; the parameters are those of `write_report`, but `progress` takes what is done next."""
-        say = progress or (lambda words: None)
+        """Compute all findings; the parameters are those of `write_report`."""
         columns = read_columns(metadata, subject.sample_names, len(subject.names))
         truth = None if labels is None else one_per_sample(labels, "labels", subject)
-        if hasattr(subject.model, "gather_evidence") and "evidence_" not in vars(subject.model):
-            say("gathering evidence for the clusters: refits on parts of the samples")
-        evidence = find_evidence(subject, more_if_narrow(EVIDENCE_SAMPLES, subject.views.n_features))
-        if held_out and "imputer_" not in vars(subject.model):
-            say("predicting hidden values")
-        predictions = predict_hidden(
-            subject, held_out, lambda trial, n: say(f"predicting hidden values, trial {trial} of {n}")
-        )
-        say("finding the clusters again")
+        evidence = find_evidence(subject, evidence_samples(subject.views.n_features, subject.clusters.size))
+        doing("predicting hidden values")
+        predictions = predict_hidden(subject, held_out)
+        doing("finding the clusters again")
         stability, probabilities = find_stability(subject, evidence), find_probabilities(subject, evidence)
-        say("drawing maps of the samples")
+        doing("drawing maps of the samples")
         maps = draw_maps(subject, lambda rows: _colourings(subject, truth, columns, rows))
-        say("comparing features and missing values of the clusters")
+        doing("drawing the affinity and what is missing")
         return cls(
             title=f"{subject.method} on {', '.join(subject.views.names)}" if title is None else title,
             method=subject.method,

@@ -10,6 +10,9 @@ from jella.report.data import ReportData
 from jella.report.maps import ENOUGH, Maps
 from jella.report.markup import Markup, joined, plot, tag
 
+#: labels of more clusters than these may not all fit on a map
+MANY_LABELS = 15
+
 
 def map_section(found: Maps, data: ReportData) -> Markup:
     """Choosers, the map, and the selection."""
@@ -25,8 +28,8 @@ def map_section(found: Maps, data: ReportData) -> Markup:
         more = f" Of {data.n_columns} columns of metadata, the first {MOST_COLUMNS} are offered."
     caption = (
         f"Each point is a sample, from {first.source}. Two principal components (PCA) hold "
-        f"{percent(found.explained)} of the variance{_order(found)}: far apart is different, close may differ in other "
-        f"components.{_neighbours(found)}{cut}{more}"
+        f"{percent(found.explained)} of the variance{_order(found)}. In PCA, samples that are far apart are different; "
+        f"close ones may differ in other components.{_neighbours(found)}{cut}{more}{_labels(data)}"
     )
     described = f"Map of {len(found.rows):,} samples in two dimensions. Arrow keys go from sample to sample."
     return joined([_choosers(found), plot("plot-embedding", described, caption), _selection(data)])
@@ -35,6 +38,11 @@ def map_section(found: Maps, data: ReportData) -> Markup:
 def _order(found: Maps) -> str:
     less = found.explained < ENOUGH and len(found.pictures) > 1
     return f", less than half, so {found.names[0]} is shown first" if less else ""
+
+
+def _labels(data: ReportData) -> str:
+    crowded = " Where labels would lie on each other, that of the larger cluster is shown."
+    return crowded if data.clusters.size > MANY_LABELS else ""
 
 
 def _neighbours(found: Maps) -> str:

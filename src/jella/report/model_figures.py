@@ -84,16 +84,18 @@ def errors_figure(found: tuple[Prediction, ...]) -> Figure:
     views = [for_plot(p.view, 24) for p in found]
     hover = "%{x}, %{fullData.name}: %{y:.3f}<extra></extra>"
     own = [p.standard_error for p in found]
-    own_bars = (
-        {} if None in own else {"error_y": {"type": "data", "array": few_digits(np.array(own)), "thickness": 1.5}}
-    )
+    own_bars: Figure = {}
+    if None not in own:
+        own_bars = {"error_y": {"type": "data", "array": few_digits(np.array(own)), "thickness": 1.5}}
+        own_bars["meta"] = "ink bars"
     data = [
         bars(views, few_digits(np.array([p.error for p in found])), hover) | {"name": "model", **own_bars},
         bars(views, few_digits(np.array([p.mean_error for p in found])), hover)
         | {"name": "mean of the feature", "marker": {"pattern": {"shape": "/"}}},
     ]
     y = axis("error on hidden values") | {"rangemode": "tozero"}
-    return {"data": data, "layout": layout(320, xaxis={"type": "category"}, yaxis=y, legend=below(), barmode="group")}
+    drawn = layout(320, xaxis={"type": "category", "showgrid": False}, yaxis=y, legend=below(), barmode="group")
+    return {"data": data, "layout": drawn | {"bargap": max(0.3, 1.0 - 0.2 * len(found))}}
 
 
 def prediction_figure(found: Prediction, kind: str) -> Figure:
@@ -161,6 +163,6 @@ def variance_figure(found: Variance, views: tuple[str, ...]) -> Figure:
         "xgap": 2,
         "ygap": 2,
     }
-    x = axis("component (column of the embedding, from 0)") | {"type": "category", "showgrid": False}
+    x = axis("component") | {"type": "category", "showgrid": False}
     y = {"type": "category", "autorange": "reversed", "showgrid": False}
     return {"data": [shown], "layout": layout(110 + 40 * len(views), xaxis=x, yaxis=y)}

@@ -46,8 +46,8 @@ def _about_points(found: Predictions) -> str:
         words += " Nine tenths of the true values of each predicted size lie in the shaded band."
     if not all(by_kind):
         words += (
-            " Counts, amounts and categories, which are often equal, are grouped by the size of their prediction: a "
-            "point is the mean of the true values of its group, a line holds nine tenths of them."
+            " Counts, amounts, proportions and categories, which are often equal, are grouped by the size of their "
+            "prediction: a point is the mean of the true values of its group, a line holds nine tenths of them."
         )
     return words
 
@@ -105,7 +105,10 @@ def variance_section(found: Variance, data: ReportData) -> Markup:
     )
     totals = ", ".join(f"{name} {percent(max(t, 0.0))}" for name, t in zip(data.view_names, found.total, strict=True))
     words = f"All components together explain of the observed, scaled values: {totals}.{what}"
-    caption = f"Share of a view's variance that each component explains by itself.{shown}"
+    caption = (
+        "Share of a view's variance that each component explains by itself. Components are the columns of the "
+        f"embedding, from 0.{shown}"
+    )
     rows = [
         (f"{component}", *(_features(loadings) for loadings in by_view))
         for component, by_view in zip(found.components, found.loadings, strict=True)
@@ -115,7 +118,7 @@ def variance_section(found: Variance, data: ReportData) -> Markup:
         [
             tag("p", words),
             plot("plot-variance", f"Heat map of explained variance by view and component. In all: {totals}.", caption),
-            tag("details", tag("summary", "Features of each component"), loadings),
+            tag("details", tag("summary", "Features of each component"), loadings, class_="screen"),
         ]
     )
 

@@ -9,7 +9,7 @@ from string import Template
 from typing import Any
 
 from jella.describe.subject import Absent
-from jella.numerics.progress import StatusLine
+from jella.numerics.progress import StatusLine, doing
 from jella.report.cluster_sections import cluster_colours
 from jella.report.data import ReportData
 from jella.report.figure_parts import few_digits
@@ -47,8 +47,8 @@ def write_report(
     model : estimator of jella
         Fitted. Not modified, except that a SparseBDR of few samples learns from hidden values as at its first call of
         `complete`, and gathers evidence for its clusters: six to ten fits, unless it has evidence=False. With more
-        than 1000 samples (3000 of few features) this is done with a part of these, unless the model has done it
-        before (`learn_completion`, `gather_evidence`), and the page says so.
+        than 1000 samples (3000 of few features; for evidence, at least 40 per cluster) this is done with a part of
+        these, unless the model has done it before (`learn_completion`, `gather_evidence`), and the page says so.
     X : as in the model's fit
         The views that it was fitted on.
     observed : as in the model's fit
@@ -89,7 +89,7 @@ def write_report(
     file = Path(path)
     if not file.parent.is_dir():
         raise ValueError(f"expected a path in a folder that exists, got {str(file)!r}; make {str(file.parent)!r} first")
-    with StatusLine(enabled=progress) as line:
+    with StatusLine(enabled=progress, prefix="report: "):
         data = ReportData.of(
             model,
             X,
@@ -102,9 +102,8 @@ def write_report(
             title=title,
             held_out=held_out,
             notes=notes,
-            progress=lambda words: line.show(f"report: {words}", at_once=True),
         )
-        line.show("report: writing the page", at_once=True)
+        doing("writing the page")
         text = render(data)
     file.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")  # a name may hold half a character
     return file

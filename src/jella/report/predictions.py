@@ -9,7 +9,6 @@ import numpy as np
 
 from jella.describe.subject import Absent, Subject
 from jella.impute.estimates import Estimates
-from jella.impute.hidden_values import TrialProgress
 from jella.impute.quality import Quality
 from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
@@ -99,7 +98,7 @@ class Predictions:
     notes: tuple[str, ...] = ()
 
 
-def predict_hidden(subject: Subject, held_out: bool, progress: TrialProgress | None = None) -> Predictions | Absent:
+def predict_hidden(subject: Subject, held_out: bool) -> Predictions | Absent:
     """What the model has learned from hidden values; else hide values, fit again, complete and compare."""
     model = subject.model
     if not hasattr(model, "complete"):
@@ -114,7 +113,7 @@ def predict_hidden(subject: Subject, held_out: bool, progress: TrialProgress | N
                 "samples has somewhat smaller errors."
             )
         if hasattr(model, "learn_completion"):
-            imputer = model.learn_completion(progress, most_samples=most)
+            imputer = model.learn_completion(most_samples=most)
     kinds = model.kinds_.summary(model.view_names_in_) if hasattr(model, "kinds_") else {}
     if imputer is not None:
         return _learned(subject, imputer, kinds, drawn)

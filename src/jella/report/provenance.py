@@ -15,7 +15,9 @@ from jella._version import __version__
 from jella.describe.subject import Subject
 from jella.numerics.words import shortened
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "array-api-compat", "plotly", "pandas", "torch")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "array-api-compat", "plotly", "pandas", "torch", "umap-learn")
+#: packages whose module has another name
+_MODULES = {"scikit-learn": "sklearn", "array-api-compat": "array_api_compat", "umap-learn": "umap"}
 _LONG = 120
 
 
@@ -82,7 +84,7 @@ def _versions() -> dict[str, str]:
     """Versions of the packages that this process has loaded, and of the one that draws the plots."""
     found = {}
     for name in _PACKAGES:
-        module = {"scikit-learn": "sklearn", "array-api-compat": "array_api_compat"}.get(name, name)
+        module = _MODULES.get(name, name)
         if module in sys.modules or name == "plotly":
             try:
                 found[name] = version(name)

@@ -6,8 +6,12 @@ from math import sqrt
 
 import numpy as np
 
+from jella.evidence.gather import MOST_SAMPLES
+
 #: samples of a thousand features or more that evidence is gathered from, if the model has none yet
 EVIDENCE_SAMPLES = 1000
+#: more of them if there are many clusters: refits to fewer samples per cluster miss some that are there
+SAMPLES_PER_CLUSTER = 40
 #: likewise, that completion is learned from, if the model has not done so yet, and whose missing values are imputed
 COMPLETION_SAMPLES = 700
 #: as many features make samples wide; of narrower samples, up to this many times more are taken
@@ -25,6 +29,15 @@ def more_if_narrow(samples: int, n_features: int) -> int:
     (700, 1400, 2100)
     """
     return int(samples * min(max(1.0, sqrt(WIDE / n_features)), MOST_TIMES))
+
+
+def evidence_samples(n_features: int, n_clusters: int) -> int:
+    """A number of samples that evidence is gathered from: enough for refits to find each of the clusters again.
+
+    >>> evidence_samples(2000, 5), evidence_samples(2000, 50), evidence_samples(250, 5), evidence_samples(2000, 500)
+    (1000, 2000, 2000, 4000)
+    """
+    return max(more_if_narrow(EVIDENCE_SAMPLES, n_features), min(SAMPLES_PER_CLUSTER * n_clusters, MOST_SAMPLES))
 
 
 def some_rows(n: int, most: int, seed: int) -> np.ndarray:

@@ -75,12 +75,19 @@ def _summary(data: ReportData) -> Markup:
     facts = tag("ul", *(tag("li", tag("b", value), name) for name, value in key_figures(data)), class_="facts")
     sentences = tag("ul", *(tag("li", words) for words in data.summary), class_="sentences")
     if not data.warnings:
-        return joined(
-            [facts, sentences, tag("p", "Nothing was found that speaks against these results.", class_="fine")]
-        )
+        return joined([facts, sentences, _nothing_found(data)])
     items = [tag("li", warned.words, " ", tag("a", "See more.", href=f"#{warned.section}")) for warned in data.warnings]
     title = tag("h3", "Before you rely on it")
     return joined([facts, sentences, tag("div", title, tag("ul", *items), class_="warnings", role="note")])
+
+
+def _nothing_found(data: ReportData) -> Markup:
+    """A sentence where there are no warnings; it does not praise what was not looked at."""
+    found = "Nothing was found that speaks against these results"
+    if data.clusters.size > 1 and isinstance(data.stability, Absent):
+        reason = f"{data.stability.reason[0].lower()}{data.stability.reason[1:]}"
+        return tag("p", f"{found}, but nothing says whether the clusters would be found again: {reason}", class_="note")
+    return tag("p", f"{found}.", class_="fine")
 
 
 def _missing(data: ReportData) -> Markup:

@@ -81,7 +81,9 @@ def _fit(subject: Subject, data: Findings) -> str:
     size = ""
     if subject.embedding is not None:
         size = f" It gives each sample {counted(subject.embedding.shape[1], 'coordinate')}."
-    return f"The method is {subject.method}.{size}"
+    names = subject.model.adjusted_for_
+    effects = f" Its values are those without the effects of {listed(names)}." if names else ""
+    return f"The method is {subject.method}.{size}{effects}"
 
 
 def _clusters(subject: Subject, data: Findings) -> str:
@@ -121,10 +123,10 @@ def _completion(data: Findings) -> str:
     better = [p for p in found.by_view if p.is_better]
     if not better:
         return "Values that were hidden on purpose are predicted no better than by the mean of their feature."
-    gains = [f"{p.view} {percent(1.0 - p.error / p.mean_error)}" for p in better]
+    gains = [f"{percent(p.gain)} in {p.view}" for p in better]
     return (
-        "Values that were hidden on purpose are predicted with a smaller error than by the mean of their feature: "
-        f"smaller by {listed(gains)}."
+        "Values that were hidden on purpose are predicted better than by the mean of their feature: of its squared "
+        f"error, the model avoids {listed(gains)}."
     )
 
 

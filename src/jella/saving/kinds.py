@@ -33,18 +33,23 @@ from jella.saving.rules import check_record, need_array, require
 from jella.solve.relaxation import Relaxation
 from jella.solve.solver import Result, Sweep
 from jella.views import Schema, View, Views
+from jella.views.adjustment import Adjustment
 from jella.views.categories import Category
+from jella.views.effects import Covariate, Design
 from jella.views.kinds import Kinds
 from jella.views.scaling import Scaling, ViewScale
 
 #: records that fitted models hold
 RECORDS: tuple[type, ...] = (
+    Adjustment,
     Blocks,
     BlockState,
     Category,
     ClusterPath,
     Confidence,
     ClusterEvidence,
+    Covariate,
+    Design,
     FitSamples,
     IndicatorClusters,
     Kinds,

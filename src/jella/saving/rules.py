@@ -26,8 +26,10 @@ from jella.readout.low_rank import LowRankReadout
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
 from jella.views import Schema, View, Views
+from jella.views.adjustment import Adjustment
 from jella.views.categories import FORMS, Category
 from jella.views.checks import check_on_empty
+from jella.views.effects import Covariate, Design
 from jella.views.kinds import KINDS, Kinds
 from jella.views.scaling import ALL_KINDS, Scaling, ViewScale
 
@@ -148,6 +150,32 @@ def _(scaling: Scaling) -> None:
         norms = need_array(scaling.log_norms, (None, len(scaling.scales)), "norms of samples", finite=False)
         require(not np.isinf(norms).any(), "finite norms of samples")
     require(scaling.log_norms is not None or not any(one.by_norm for one in scaling.scales), "norms of the samples")
+
+
+@check_record.register
+def _(covariate: Covariate) -> None:
+    width = need_array(covariate.centre, (None,), "the centre of a covariate").size
+    levels = covariate.levels
+    require(width == (1 if levels is None else len(levels)), "a centre of the covariate")
+    require(levels is None or len(set(levels)) == len(levels) >= 2, "different values of a covariate")
+    require(0 < covariate.unit < np.inf, "a positive unit of a covariate")
+
+
+@check_record.register
+def _(design: Design) -> None:
+    names = [one.name for one in design.covariates]
+    require(names and len(set(names)) == len(names), "different covariates")
+
+
+@check_record.register
+def _(adjustment: Adjustment) -> None:
+    schema = adjustment.schema
+    widths, p = dict(zip(schema.names, schema.n_features, strict=True)), adjustment.design.groups.size
+    require(adjustment.effects.keys() <= widths.keys(), "effects on the views")
+    for name, effects in adjustment.effects.items():
+        need_array(effects, (p, widths[name]), "effects of covariates")
+    own = [kinds.size for kinds in adjustment.kinds.by_view]
+    require(own == list(schema.n_features), "kinds of the values of all views")
 
 
 def check_widths(scaling: Scaling, widths: list[int]) -> None:

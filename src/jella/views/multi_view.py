@@ -10,7 +10,7 @@ from scipy import sparse
 
 from jella.numerics.arrays import take_rows
 from jella.numerics.optional import need
-from jella.numerics.words import counted, listed
+from jella.numerics.words import closest_name, counted, listed
 from jella.views.containers import is_annotated, is_chunked, is_data_array, is_frame, is_other_frame
 from jella.views.frames import check_unique
 from jella.views.model import Views
@@ -75,6 +75,8 @@ class MultiView(Mapping[str, Any]):
     def __getitem__(self, key: Any) -> Any:
         """A view, by its name; or a MultiView of some samples, by a slice, positions or booleans."""
         if isinstance(key, str):
+            if key not in self._views:
+                raise KeyError(f"expected the name of a view, got {key!r}; {closest_name(key, list(self._views))}")
             return self._views[key]
         rows = _positions(key, len(self))
         part = object.__new__(MultiView)
@@ -92,6 +94,13 @@ class MultiView(Mapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._views
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        """Refuse to be one array, which would be one of names."""
+        raise TypeError(
+            f"expected one table, got a MultiView of {len(self._views)} views; take one of them, such as "
+            f"X[{next(iter(self))!r}], or put jella.MVLIV or jella.Completer before this step of a Pipeline"
+        )
 
     def __eq__(self, other: object) -> bool:
         return self is other

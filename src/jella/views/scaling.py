@@ -199,12 +199,14 @@ class Scaling:
         items = tuple(scale.apply(view) for scale, view in zip(self.scales, views, strict=True))
         return replace(views, items=items)
 
-    def undo(self, scaled: Views) -> Views:
-        """The samples of the fit in the units of the user again, in NumPy and double precision.
+    def undo(self, scaled: Views, rows: np.ndarray | None = None) -> Views:
+        """The samples of the fit, or those at some positions, in the units of the user again.
 
-        Digits that scaling and undoing it have changed are rounded off, so that zeros are zeros again.
+        They are in NumPy and double precision. Digits that scaling and undoing it have changed are rounded off, so that
+        zeros are zeros again.
         """
-        norms = None if self.log_norms is None else np.exp(np.nan_to_num(self.log_norms))
+        own = self.log_norms if self.log_norms is None or rows is None else self.log_norms[rows]
+        norms = None if own is None else np.exp(np.nan_to_num(own))
         items = []
         for v, (scale, view) in enumerate(zip(self.scales, scaled, strict=True)):
             X = view.X if view.is_sparse else to_numpy(view.X).astype(np.float64, copy=False)

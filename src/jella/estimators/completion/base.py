@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from jella.estimators.base import BaseEmbedding, Prepared
+from jella.estimators.base import Prepared
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.completion.lagrangian import Factors, Formulation, PenaltySchedule, Separation, separate
 from jella.estimators.needs import Needs, Size, by_dense_rounds
 from jella.estimators.rounds import RoundsMixin
+from jella.estimators.transformer import BaseEmbedding
 from jella.numerics.arrays import Array, namespace, row_blocks, to_numpy
 from jella.readout.base import Readout
 from jella.saving.rules import check_readout, check_record, require

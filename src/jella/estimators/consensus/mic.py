@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.estimators.base import BaseTransformer, LabelsMixin, Prepared, generator
+from jella.estimators.base import Prepared, generator
 from jella.estimators.capabilities import Capabilities
 from jella.estimators.consensus.filled import Filled
 from jella.estimators.consensus.mic_embed import MICReadout, embed_views
@@ -14,6 +14,7 @@ from jella.estimators.consensus.mic_start import chained_start, given_start
 from jella.estimators.consensus.mic_steps import consensus, mic_objective, refine
 from jella.estimators.needs import Needs, Size, by_sweeps
 from jella.estimators.rounds import RoundsMixin
+from jella.estimators.transformer import BaseTransformer, LabelsMixin
 from jella.numerics.arrays import Array
 from jella.views import AnyViews, Views, collect
 from jella.views.checks import refuse_missing_entries, refuse_negative

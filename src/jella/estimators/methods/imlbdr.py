@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from jella.estimators.base import DEFAULT_RANK, Prepared, has_clusters
+from jella.estimators.base import DEFAULT_RANK, Prepared
 from jella.estimators.framework import BaseClusterer
+from jella.estimators.transformer import has_clusters
 from jella.graphs.spectral import spectral_labels
 from jella.numerics.arrays import to_numpy
 from jella.problem.model import Data, Problem
@@ -196,9 +197,9 @@ class IMLBDR(BaseClusterer):
         return self.basis != "free"
 
     @available_if(_labels_from_embedding)
-    def predict(self, X: Any, *, observed: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, observed: Any = None, covariates: Any = None) -> np.ndarray:
         """The nearest cluster of each sample, (n,); -1 for samples without any observed value."""
-        return super().predict(X, observed=observed)
+        return super().predict(X, observed=observed, covariates=covariates)
 
     @property
     def affinity_(self) -> Any:

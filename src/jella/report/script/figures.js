@@ -1,6 +1,9 @@
 // the plots that came with the page: clusters get their colours and names, the highlighted one stands out
 
-function dressed(figure) {
+// every one of many ticks would be on top of the next one on a phone
+const tickStep = (count, width) => Math.max(1, Math.ceil((13 * count) / Math.max(width - 60, 100)));
+
+function dressed(figure, width) {
   const { data, layout } = copy(figure);
   const meta = layout.meta || {};
   const { ink } = colours();
@@ -9,6 +12,7 @@ function dressed(figure) {
       trace.marker = { ...trace.marker, color: ink };
       trace.line = { ...trace.line, color: ink };
     }
+    if (trace.meta === "ink bars") trace.error_y = { ...trace.error_y, color: ink };
     const own = trace.meta && trace.meta.cluster; // a line of one cluster
     if (own !== undefined) {
       trace.line = { ...trace.line, color: colourOf(own) };
@@ -25,7 +29,10 @@ function dressed(figure) {
     }
   }
   for (const [axis, which] of Object.entries(meta.ticks || {})) {
-    layout[axis].ticktext = which.map((i) => (i === chosen ? `<b>${escaped(tickOf(i))}</b>` : escaped(tickOf(i))));
+    const step = axis === "xaxis" ? tickStep(which.length, width) : 1;
+    const shown = which.filter((i, place) => place % step === 0 || i === chosen);
+    layout[axis].tickvals = shown.map((i) => layout[axis].tickvals[which.indexOf(i)]);
+    layout[axis].ticktext = shown.map((i) => (i === chosen ? `<b>${escaped(tickOf(i))}</b>` : escaped(tickOf(i))));
   }
   if (meta.blocks && chosen !== null) {
     const [x0, x1, y0, y1] = meta.blocks[chosen];
@@ -37,7 +44,7 @@ function dressed(figure) {
 
 function drawFigure(id) {
   const place = byId(id);
-  const { data, layout } = dressed(figures[id]);
+  const { data, layout } = dressed(figures[id], place.clientWidth);
   if (place.closest(".square")) layout.height = Math.min(layout.height, place.clientWidth);
   return Plotly.react(place, data, layout, config);
 }

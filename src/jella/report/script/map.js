@@ -68,6 +68,24 @@ function tracesBy(map, colouring) {
   });
 }
 
+// labels, the largest clusters first, moved a little or left out where they would lie on others
+function apart(labels, map, width, height) {
+  const span = (values) => values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+  const [xs, ys] = [span(map.x), span(map.y)];
+  const across = (v, [low, high], pixels) => ((v - low) / (high - low || 1)) * pixels * 0.9;
+  const kept = [];
+  for (const label of labels) {
+    const size = label.font.size;
+    const half = [(label.text.length - 7) * size * 0.34 + 5, size * 0.7 + 5]; // seven letters are tags
+    const at = [across(label.x, xs, width), across(label.y, ys, height)];
+    const [w, h] = [2 * half[0], 2 * half[1]];
+    const free = [[0, 0], [0, h], [0, -h], [w, 0], [-w, 0]].find(([dx, dy]) => kept.every((other) =>
+      Math.abs(at[0] + dx - other.at[0]) >= half[0] + other.half[0] || Math.abs(at[1] + dy - other.at[1]) >= half[1] + other.half[1]));
+    if (free) kept.push({ label: { ...label, xshift: free[0], yshift: free[1] }, half, at: [at[0] + free[0], at[1] + free[1]] });
+  }
+  return kept.map((one) => one.label);
+}
+
 // the name of each cluster at its sample that is closest to the middle of the others
 function clusterLabels(map) {
   const { card, ink } = colours();
@@ -99,8 +117,9 @@ function drawMap() {
   const lines = named ? Math.ceil((letters * 8) / Math.max(place.clientWidth, 280)) : 0;
   const bare = map.name === "PCA" ? {} : { showticklabels: false, showgrid: false };
   const legend = { orientation: "h", yanchor: "top", y: -0.14, x: 0, itemsizing: "constant" };
+  const height = Math.min(560, Math.max(360, place.clientWidth * 0.75));
   const layout = {
-    height: Math.min(560, Math.max(360, place.clientWidth * 0.75)) + 24 * lines,
+    height: height + 24 * lines,
     margin: { l: 10, r: 10, t: 10, b: 10 },
     hovermode: "closest",
     dragmode: isLasso ? "lasso" : false,
@@ -108,7 +127,7 @@ function drawMap() {
     legend: { ...legend, title: { text: named ? escaped(colouring.name) : "" } },
     xaxis: { title: { text: map.axes[0] }, automargin: true, zeroline: false, ...bare },
     yaxis: { title: { text: map.axes[1] }, automargin: true, zeroline: false, ...bare },
-    annotations: own ? clusterLabels(map) : [],
+    annotations: own ? apart(clusterLabels(map), map, place.clientWidth - 60, height - 60) : [],
     selections: [],
   };
   const tools = [["zoomIn2d", "zoomOut2d", "pan2d", "resetScale2d", "toImage"]];

@@ -17,9 +17,13 @@ button.addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => setTheme(event.matches ? "dark" : "light"));
 
 const plots = () => [...document.querySelectorAll(".js-plotly-plot")];
+// of many clusters, only those whose cards are open are printed: fifty cards take ten pages
+const MOST_PRINTED = 12;
 let before = null;
 addEventListener("beforeprint", () => {
-  before = { theme: root.dataset.theme, closed: [...document.querySelectorAll("details:not([open]):not(.screen)")] };
+  const kept = clusters.ids.length > MOST_PRINTED ? ".screen, .card" : ".screen";
+  const closed = [...document.querySelectorAll("details:not([open])")].filter((details) => !details.matches(kept));
+  before = { theme: root.dataset.theme, closed };
   before.closed.forEach((details) => { details.open = true; });
   if (before.theme === "dark") setTheme("light");
   plots().forEach((place) => Plotly.relayout(place, { width: place.closest(".many, .pair, .trio") ? 320 : 660 }));

@@ -1,8 +1,11 @@
-// tables: saved as CSV, and with a cue where they are wider than the page
+// tables: saved as CSV, and with a cue where there is more to the right or below
 
+// numbers are saved as programs read them: with the plain minus, without + and commas between thousands
 function cellText(cell) {
   const field = cell.querySelector("input");
-  return (field ? field.value || field.placeholder : cell.textContent).trim();
+  const text = (field ? field.value || field.placeholder : cell.textContent).trim();
+  const isNumber = cell.matches(".number") && /^[−+-]?[\d,]+(\.\d+)?(e[−+-]?\d+)?%?$/.test(text);
+  return isNumber ? text.replace(/−/g, "-").replace(/^\+|,/g, "") : text;
 }
 
 function startTables() {
@@ -23,5 +26,7 @@ function startTables() {
 
 function cue(scroll) {
   const left = scroll.scrollWidth - scroll.clientWidth - scroll.scrollLeft;
+  const below = scroll.scrollHeight - scroll.clientHeight - scroll.scrollTop;
   scroll.parentElement.classList.toggle("more", left > 4);
+  scroll.parentElement.classList.toggle("down", below > 4);
 }
