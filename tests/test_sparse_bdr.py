@@ -25,6 +25,7 @@ from jella.solve.solver import solve
 from jella.solve.start import MeanFilled, NeighbourFilled, make_start
 from jella.terms import BlockDiagonal, Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.views import read_views
+from jella.views.scaling import Scaling
 
 
 def solved(term, views, rule, max_iter=12):
@@ -190,7 +191,8 @@ def test_a_kind_is_chosen_by_what_the_other_view_says():
 def test_a_clear_view_weighs_more():
     views, _ = clustered()
     noise = np.random.default_rng(1).normal(size=(150, 15))
-    weights = clarity_weights(read_views([views[1], noise]), 3)
+    both = read_views([views[1], noise])
+    weights = clarity_weights(both, Scaling.learn(both, "none"), 3)
     assert weights[0] > 1.5 > weights[1]
     assert weights.mean() == pytest.approx(1.0)
 

@@ -87,10 +87,14 @@ class Cells:
         """The samples of a cell."""
         return self.order[self.starts[cell] : self.starts[cell + 1]]
 
+    def near(self, cell: int) -> np.ndarray:
+        """All cells, the nearest first; a cell is the nearest to itself."""
+        near = np.argsort(row_sqnorms(self.centres - self.centres[cell]), kind="stable")
+        return np.concatenate([[cell], near[near != cell]])
+
     def around(self, cell: int, n_samples: int, n_cells: int) -> np.ndarray:
         """The samples of the nearest cells, ascending: at least `n_samples` of them, from at least `n_cells` cells."""
-        near = np.argsort(row_sqnorms(self.centres - self.centres[cell]), kind="stable")
-        near = np.concatenate([[cell], near[near != cell]])
+        near = self.near(cell)
         sizes = np.diff(self.starts)[near]
         count = max(n_cells, int(np.searchsorted(np.cumsum(sizes), n_samples)) + 1)
         return np.sort(np.concatenate([self.members(one) for one in near[:count]]))
