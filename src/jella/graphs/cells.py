@@ -74,7 +74,8 @@ class Cells:
             seen = coordinates
             if n > SUBSAMPLE:
                 seen = coordinates[np.sort(rng.choice(n, SUBSAMPLE, replace=False))]
-            model = MiniBatchKMeans(n_cells, batch_size=4096, n_init=1, random_state=int(rng.integers(2**31)))
+            seed = int(rng.integers(2**31))
+            model = MiniBatchKMeans(n_cells, batch_size=4096, n_init=1, random_state=seed, compute_labels=False)
             labels = model.fit(seen).predict(coordinates).astype(np.intp)
         parts = [part for rows in groups(labels) for part in _split(rows, coordinates, size)]
         for cell, rows in enumerate(parts):

@@ -64,7 +64,8 @@ def nearest(
     query_coordinates : array (m, p), optional
         The same coordinates of each query; needed where both queries and coordinates are given.
     random_state : int
-        Seed of the principal coordinates, of k-means and of the samples that recall is measured on. Nothing else is random, and nothing at all up to `EXACT` samples.
+        Seed of the principal coordinates, of k-means and of the samples that recall is measured on. Nothing else is
+        random, and nothing at all up to `EXACT` samples.
 
     Returns
     -------
@@ -82,9 +83,9 @@ def nearest(
 
     With more than `EXACT` samples, k-means on the coordinates puts samples into cells. A sample is compared with the
     samples of its own cell and of the nearest cells: of as many cells as hold the share `FOUND` of the nearest
-    neighbours, which is measured on `QUERIES` samples, at most `PROBES`; and with at least four times as many samples as
-    neighbours. Queries always look into `PROBES` cells. Samples that have too little in common with these are compared
-    with more cells.
+    neighbours, which is measured on `QUERIES` samples, at most `PROBES`; and with at least four times as many samples
+    as neighbours. Queries always look into `PROBES` cells. Samples that have too little in common with these are
+    compared with more cells.
 
     Examples
     --------
@@ -296,7 +297,7 @@ class Search:
         centres: list[np.ndarray],
         held: _Factors | None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and positions of candidates that may be among the nearest: of products in single precision if they do."""
+        """Rows and positions of candidates that may be among the nearest, from single precision where that says it."""
         for dtype in dict.fromkeys((self.single, self.dtype)):
             left = self._factors(self.asked, rows, centres, dtype, left=True)
             own = held if dtype == self.single else None

@@ -26,10 +26,10 @@ CANDIDATES = {"root": ("root", "standardize", "center"), "standardize": ("standa
 def choose_scaling(views: AnyViews, kinds: Any, weights: Any, n_clusters: int) -> Scaling:
     """The scaling of the views, with the kinds and weights given; those that are 'auto' are chosen from the data."""
     kinds = choose_kinds(views) if isinstance(kinds, str) and kinds == "auto" else kinds
+    scaling = Scaling.learn(views, kinds)
     if isinstance(weights, str) and weights == "auto":
-        alone = len(views) == 1
-        weights = None if alone else clarity_weights(views, Scaling.learn(views, kinds), n_clusters)
-    return Scaling.learn(views, kinds, weights)
+        weights = None if len(views) == 1 else clarity_weights(views, scaling, n_clusters)
+    return scaling.weighted(views, weights)
 
 
 def choose_kinds(views: AnyViews) -> tuple[str, ...]:
