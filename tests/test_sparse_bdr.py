@@ -16,7 +16,7 @@ from jella.graphs.cluster_path import choose_n_clusters
 from jella.graphs.lending import _in_turn, lent_embedding, lent_residual
 from jella.graphs.neighbours import nearest, neighbour_graph, symmetric_support
 from jella.graphs.spectral import leading_eigenvectors, modularity, spectral_labels
-from jella.graphs.view_choice import choose_kinds, clarity_weights
+from jella.graphs.view_choice import choose_kinds, choose_scaling, clarity_weights
 from jella.numerics.kmeans import unit_rows
 from jella.problem.model import Problem
 from jella.solve.plan import make_plan
@@ -186,6 +186,20 @@ def test_a_kind_is_chosen_by_what_the_other_view_says():
     assert choose_kinds(views)[0] == "standardize"
     alone = choose_kinds(read_views([loud]))
     assert alone == ("root",)
+
+
+@pytest.mark.parametrize("kinds", ["auto", "root", "center"])
+@pytest.mark.parametrize("weights", [None, [1.0, 3.0], "auto"])
+def test_a_chosen_scaling_is_one_learned_with_its_weights(kinds, weights):
+    views = read_views([np.abs(X) for X in clustered()[0]])
+    found = choose_scaling(views, kinds, weights, 3)
+    if weights == "auto":
+        weights = clarity_weights(views, Scaling.learn(views, found.kinds), 3)
+        assert weights[0] != weights[1]
+    expected = Scaling.learn(views, found.kinds, weights)
+    assert [one.root_weight for one in found.scales] == [one.root_weight for one in expected.scales]
+    for one, other in zip(found.apply(views), expected.apply(views), strict=True):
+        np.testing.assert_array_equal(one.X, other.X)
 
 
 def test_a_clear_view_weighs_more():
