@@ -169,6 +169,7 @@ class TestChoice:
 
 def test_recall_is_measured(monkeypatch):
     monkeypatch.setattr(neighbours, "EXACT", 50)
+    monkeypatch.setattr(neighbours, "FOUND", 1.0)
     monkeypatch.setattr(jella.graphs.cells, "CELL_SIZE", 20)
     noise = read_views(np.random.default_rng(0).normal(size=(400, 30)))
     found = []

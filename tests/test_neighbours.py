@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from jella.graphs import cells, neighbours
 from jella.graphs.cells import locality_order
-from jella.graphs.neighbours import dense_nearest, nearest, neighbour_graph, symmetric_support
+from jella.graphs.neighbours import dense_nearest, nearest, neighbour_graph, search_recall, symmetric_support
 from jella.views.model import View, Views
 from jella.views.read import read_views
 
@@ -232,6 +232,7 @@ def test_cells_find_most_neighbours(kind, dtype, rng, monkeypatch):
     asked = views.take(np.arange(0, 4000, 7))
     exact_asked = nearest(views, 10, queries=asked)
     monkeypatch.setattr(neighbours, "EXACT", 1000)
+    monkeypatch.setattr(neighbours, "FOUND", 0.95)
     monkeypatch.setattr(cells, "CELL_SIZE", 40)
     found = nearest(views, 10)
     assert recall(found[1], exact[1]) >= 0.9
@@ -242,6 +243,90 @@ def test_cells_find_most_neighbours(kind, dtype, rng, monkeypatch):
     again = nearest(views, 10)
     np.testing.assert_array_equal(again[1], found[1])
     np.testing.assert_array_equal(again[0], found[0])
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.97])
+def test_no_more_cells_than_hold_the_share_of_neighbours(share, rng, monkeypatch):
+    views = read_views(clustered(rng))
+    _, exact = nearest(views, 10)
+    monkeypatch.setattr(neighbours, "EXACT", 1000)
+    monkeypatch.setattr(neighbours, "FOUND", share)
+    monkeypatch.setattr(neighbours, "QUERIES", 400)
+    monkeypatch.setattr(cells, "CELL_SIZE", 40)
+    searched = []
+    around = cells.Cells.around
+    monkeypatch.setattr(cells.Cells, "around", lambda *given: searched.append(given[-1]) or around(*given))
+    found = recall(nearest(views, 10)[1], exact)
+    (count,) = set(searched)
+    assert 1 <= count <= neighbours.PROBES
+    held = search_recall(views, 10)
+    assert share <= held <= found + 0.03  # a search looks at 41 samples at least
+    if count > 1:  # one cell less would hold less than the share
+        monkeypatch.setattr(neighbours, "PROBES", count - 1)
+        assert search_recall(views, 10) < share
+
+
+def test_coordinates_complete_what_is_missing(rng):
+    """Samples that lack much lie near their own complete values, nearer than by the observed share alone."""
+    whole = clustered(rng, n=1500, kind="complete")
+    lost = [X.copy() for X in whole]
+    lost[0][::3] = np.nan
+    lost[1][1::3] = np.nan
+    lost[1][rng.random(lost[1].shape) < 0.2] = np.nan
+    views, project = read_views(lost), cells.Projection.of(read_views(whole), 0)
+    true = project(read_views(whole))
+    share = np.mean([np.mean(~np.isnan(X), axis=1) for X in lost], axis=0)
+    plain = project.observed(views) / share[:, None]
+    assert np.square(project(views) - true).sum() < 0.5 * np.square(plain - true).sum()
+    assert true.shape == (1500, 32)
+
+
+def test_directions_are_the_principal_ones(rng):
+    (X,) = clustered(rng, n=3000, widths=(60,), kind="complete")
+    project = cells.Projection.of(read_views(X), 0)
+    V = project.directions[0]
+    np.testing.assert_allclose(V.T @ V, np.eye(32), atol=1e-5)
+    kept = np.square(project(read_views(X))).sum()
+    values = np.linalg.eigvalsh((X - X.mean(axis=0)).T @ (X - X.mean(axis=0)))[::-1]
+    assert kept == pytest.approx(values[:32].sum(), rel=1e-3)
+    empty = project(Views((View("view", np.zeros((2, 60)), np.zeros((2, 1), dtype=bool)),)))
+    assert not empty.any()
+
+
+def sums_of_products(monkeypatch):
+    """The precisions of the products that searches make, in turn."""
+    made = []
+    distances = neighbours.Search._distances
+    monkeypatch.setattr(
+        neighbours.Search, "_distances", lambda self, *given: made.append(given[-1].name) or distances(self, *given)
+    )
+    return made
+
+
+@pytest.mark.parametrize("kind", DATA)
+@pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-7])
+def test_single_precision_names_all_that_may_be_nearest(kind, spread, rng, monkeypatch):
+    """The answer is that of products in double precision, bit for bit, also for near duplicates."""
+    raw = [100.0 + spread * X for X in DATA[kind](rng, 400)]
+    centres = rng.normal(size=(400, 1)).round()
+    views = read_views([X + 10 * centres for X in raw])
+    made = sums_of_products(monkeypatch)
+    found = nearest(views, 6)
+    assert made[0] == "float32"
+    assert spread == 1.0 or "float64" in made
+    monkeypatch.setattr(neighbours, "LARGEST", 0.0)
+    made.clear()
+    expected = nearest(views, 6)
+    assert set(made) == {"float64"}
+    np.testing.assert_array_equal(found[1], expected[1])
+    np.testing.assert_array_equal(found[0], expected[0])
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e20])
+def test_values_beyond_single_precision(size, rng):
+    raw = entries(rng)
+    found = nearest(read_views([size * X for X in raw]), 5)
+    np.testing.assert_array_equal(found[1], nearest(read_views(raw), 5)[1])
 
 
 def test_given_coordinates(rng, monkeypatch):

@@ -16,7 +16,7 @@ from jella.graphs.cluster_path import choose_n_clusters
 from jella.graphs.lending import _in_turn, lent_embedding, lent_residual
 from jella.graphs.neighbours import nearest, neighbour_graph, symmetric_support
 from jella.graphs.spectral import leading_eigenvectors, modularity, spectral_labels
-from jella.graphs.view_choice import choose_kinds, clarity_weights
+from jella.graphs.view_choice import choose_kinds, choose_scaling, clarity_weights
 from jella.numerics.kmeans import unit_rows
 from jella.problem.model import Problem
 from jella.solve.plan import make_plan
@@ -25,6 +25,7 @@ from jella.solve.solver import solve
 from jella.solve.start import MeanFilled, NeighbourFilled, make_start
 from jella.terms import BlockDiagonal, Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.views import read_views
+from jella.views.scaling import Scaling
 
 
 def solved(term, views, rule, max_iter=12):
@@ -187,10 +188,25 @@ def test_a_kind_is_chosen_by_what_the_other_view_says():
     assert alone == ("root",)
 
 
+@pytest.mark.parametrize("kinds", ["auto", "root", "center"])
+@pytest.mark.parametrize("weights", [None, [1.0, 3.0], "auto"])
+def test_a_chosen_scaling_is_one_learned_with_its_weights(kinds, weights):
+    views = read_views([np.abs(X) for X in clustered()[0]])
+    found = choose_scaling(views, kinds, weights, 3)
+    if weights == "auto":
+        weights = clarity_weights(views, Scaling.learn(views, found.kinds), 3)
+        assert weights[0] != weights[1]
+    expected = Scaling.learn(views, found.kinds, weights)
+    assert [one.root_weight for one in found.scales] == [one.root_weight for one in expected.scales]
+    for one, other in zip(found.apply(views), expected.apply(views), strict=True):
+        np.testing.assert_array_equal(one.X, other.X)
+
+
 def test_a_clear_view_weighs_more():
     views, _ = clustered()
     noise = np.random.default_rng(1).normal(size=(150, 15))
-    weights = clarity_weights(read_views([views[1], noise]), 3)
+    both = read_views([views[1], noise])
+    weights = clarity_weights(both, Scaling.learn(both, "none"), 3)
     assert weights[0] > 1.5 > weights[1]
     assert weights.mean() == pytest.approx(1.0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
@@ -20,8 +19,12 @@ MAX_CELLS = 4096
 ORDER_SIZE = 1000
 #: Samples that k-means is fitted to.
 SUBSAMPLE = 100_000
-#: Coordinates of a random projection.
-PROJECTED = 32
+#: Principal coordinates, and further directions while they are searched for.
+PROJECTED, SPARE = 32, 8
+#: Samples that principal directions are learned from.
+LEARNED = 5000
+#: Steps towards the principal directions, and towards coordinates that agree with what they expect of missing values.
+ITERATIONS = 4
 
 
 def locality_order(coordinates: np.ndarray, random_state: int = 0) -> np.ndarray:
@@ -71,7 +74,8 @@ class Cells:
             seen = coordinates
             if n > SUBSAMPLE:
                 seen = coordinates[np.sort(rng.choice(n, SUBSAMPLE, replace=False))]
-            model = MiniBatchKMeans(n_cells, batch_size=4096, n_init=1, random_state=int(rng.integers(2**31)))
+            seed = int(rng.integers(2**31))
+            model = MiniBatchKMeans(n_cells, batch_size=4096, n_init=1, random_state=seed, compute_labels=False)
             labels = model.fit(seen).predict(coordinates).astype(np.intp)
         parts = [part for rows in groups(labels) for part in _split(rows, coordinates, size)]
         for cell, rows in enumerate(parts):
@@ -84,10 +88,14 @@ class Cells:
         """The samples of a cell."""
         return self.order[self.starts[cell] : self.starts[cell + 1]]
 
+    def near(self, cell: int) -> np.ndarray:
+        """All cells, the nearest first; a cell is the nearest to itself."""
+        near = np.argsort(row_sqnorms(self.centres - self.centres[cell]), kind="stable")
+        return np.concatenate([[cell], near[near != cell]])
+
     def around(self, cell: int, n_samples: int, n_cells: int) -> np.ndarray:
         """The samples of the nearest cells, ascending: at least `n_samples` of them, from at least `n_cells` cells."""
-        near = np.argsort(row_sqnorms(self.centres - self.centres[cell]), kind="stable")
-        near = np.concatenate([[cell], near[near != cell]])
+        near = self.near(cell)
         sizes = np.diff(self.starts)[near]
         count = max(n_cells, int(np.searchsorted(np.cumsum(sizes), n_samples)) + 1)
         return np.sort(np.concatenate([self.members(one) for one in near[:count]]))
@@ -144,33 +152,79 @@ def chain(centres: np.ndarray) -> list[int]:
 
 @dataclass(frozen=True)
 class Projection:
-    """A Gaussian projection of the centred values, zero where missing, divided by the share that is observed."""
+    """Principal coordinates of samples: those of the observed values, completed by what the coordinates expect.
 
-    matrices: list[np.ndarray]
+    Attributes
+    ----------
+    directions : list of arrays (d_v, p)
+        Orthonormal together.
+    means : list of arrays (d_v,)
+        Of the observed values.
+    """
+
+    directions: list[np.ndarray]
     means: list[np.ndarray]
 
     @classmethod
-    def of(cls, views: Any, random_state: int) -> Projection:
-        """A random projection that centres values with the means of these views; zero where nothing is observed."""
+    def of(cls, views: Views, random_state: int) -> Projection:
+        """The principal directions of these samples; a missing value counts as the mean of its feature.
+
+        They come from at most `LEARNED` of the samples, by subspace iteration, which needs products only.
+        """
         rng = np.random.default_rng(random_state)
-        matrices = [rng.standard_normal((view.n_features, PROJECTED), dtype=np.float32) for view in views]
         sums = [view.reduce(_sums_and_counts) for view in views]
-        return cls(matrices, [total / np.maximum(count, 1) for total, count in sums])
+        means = [total / np.maximum(count, 1) for total, count in sums]
+        n, d = views.n_samples, views.n_features
+        some = views if n <= LEARNED else views.take(np.sort(rng.choice(n, LEARNED, replace=False)))
+        ends = np.cumsum([view.n_features for view in views])[:-1]
+        V = rng.standard_normal((d, min(PROJECTED + SPARE, d)), dtype=np.float32)
+        for _ in range(ITERATIONS):
+            scores = np.linalg.qr(cls(np.split(V, ends), means).observed(some))[0]
+            pairs = zip(some, means, strict=True)
+            V = np.linalg.qr(np.concatenate([_transposed_times(view, mean, scores) for view, mean in pairs]))[0]
+        scores = cls(np.split(V, ends), means).observed(some)
+        V = V @ np.linalg.eigh(scores.T @ scores)[1][:, ::-1][:, :PROJECTED]
+        return cls(np.split(V, ends), means)
 
     def __call__(self, views: Views) -> np.ndarray:
-        """The coordinates (n, PROJECTED) of samples."""
-        total = np.zeros((views.n_samples, PROJECTED), dtype=np.float32)
-        share = np.zeros(views.n_samples)
-        for view, matrix, means in zip(views, self.matrices, self.means, strict=True):
-            G, offset = matrix.astype(view.X.dtype), (means[:, None] * matrix).astype(view.X.dtype)
+        """The coordinates (n, p) of samples; zero where nothing is observed."""
+        observed = self.observed(views)
+        share = np.sum([view.count_by_sample() / view.n_features for view in views], axis=0) / len(views)
+        coordinates = observed / np.where(share > 0, share, 1.0)[:, None].astype(np.float32)
+        if not all(view.is_complete for view in views):
+            for _ in range(ITERATIONS):
+                coordinates = observed + self._expected(views, coordinates)
+        return coordinates
+
+    def observed(self, views: Views) -> np.ndarray:
+        """The products (n, p) of centred values and directions; zero for missing values."""
+        total = np.zeros((views.n_samples, self.directions[0].shape[1]), dtype=np.float32)
+        for view, V, mean in zip(views, self.directions, self.means, strict=True):
+            G, offset = V.astype(view.X.dtype), (mean[:, None] * V).astype(view.X.dtype)
             for block in row_blocks(views.n_samples, 8 * view.n_features, CELL_BLOCK_BYTES):
                 part = view.take(np.arange(block.start, block.stop))
                 if view.is_rowwise:
                     total[block] += part.X @ G - part.mask * offset.sum(axis=0)
                 else:
                     total[block] += part.X @ G - part.mask.astype(view.X.dtype) @ offset
-            share += view.count_by_sample() / view.n_features
-        return total / np.where(share > 0, share / len(views), 1.0)[:, None].astype(np.float32)
+        return total
+
+    def _expected(self, views: Views, coordinates: np.ndarray) -> np.ndarray:
+        """The part (n, p) of the coordinates that missing values would add, if they were as these coordinates say."""
+        total = np.zeros_like(coordinates)
+        for view, V in zip(views, self.directions, strict=True):
+            if view.is_rowwise:
+                total += ~view.mask * (coordinates @ (V.T @ V))
+                continue
+            for block in row_blocks(views.n_samples, 8 * view.n_features, CELL_BLOCK_BYTES):
+                total[block] += (~view.mask[block] * (coordinates[block] @ V.T)) @ V
+        return total
+
+
+def _transposed_times(view: View, mean: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The transpose of the centred values, zero where missing, times scores (n, p)."""
+    mask = np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1])).astype(scores.dtype)
+    return np.asarray(view.X.T @ scores - mean[:, None] * (mask.T @ scores), dtype=np.float32)
 
 
 def _sums_and_counts(view: View) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, groups, locality_order
-from jella.graphs.selection import first_of_rows, places_of_smallest, rank_in_row
+from jella.graphs.selection import first_of_rows, named_places, rank_in_row
 from jella.graphs.tiles import Tiles, is_elsewhere
 from jella.numerics.arrays import Array, beside, on_accelerator, row_blocks, row_sqnorms, to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -27,9 +27,14 @@ BLOCK_BYTES = 2**25
 ORDERED = 20_000
 #: For this order, embeddings are averaged over neighbours this many times, which brings neighbours closer.
 AVERAGED = 3
-#: Cells that are searched for the neighbours of each sample, its own cell included.
-PROBES = 24
-#: Samples whose neighbours are searched twice, to measure what the search finds.
+#: Cells that are searched for the neighbours of each sample, its own cell included: as many as hold this share of the
+#: nearest neighbours, and at most this many.
+FOUND, PROBES = 0.9, 24
+#: Products are in single precision where absolute values are at most this, and squared norms of samples at least this.
+LARGEST, SMALLEST = 1e12, 1e-20
+#: The rounding of single precision is taken to be this many times as large as it mostly is.
+MARGIN = 8
+#: Samples whose neighbours are searched among all, to measure what cells hold.
 QUERIES = 40
 
 
@@ -56,11 +61,12 @@ def nearest(
         Samples of the same views. By default the samples themselves; then no sample is its own neighbour.
     coordinates : array (n, p), optional
         A few dense coordinates of each sample, such as a low-rank embedding. With more than `EXACT` samples, the cells
-        are made from them. By default a random projection of the centred values.
+        are made from them. By default principal coordinates.
     query_coordinates : array (m, p), optional
         The same coordinates of each query; needed where both queries and coordinates are given.
     random_state : int
-        Seed of the projection and of k-means. Nothing else is random, and nothing at all up to `EXACT` samples.
+        Seed of the principal coordinates, of k-means and of the samples that recall is measured on. Nothing else is
+        random, and nothing at all up to `EXACT` samples.
 
     Returns
     -------
@@ -80,8 +86,10 @@ def nearest(
     Arrays of another library than NumPy are searched where they lie. An accelerator compares all pairs, however many.
 
     With more than `EXACT` samples on the host, k-means on the coordinates puts samples into cells. A sample is compared
-    with the samples of its own cell and of the nearest cells: at least `PROBES` cells, and at least four times as many
-    samples as neighbours. Samples that have too little in common with these are compared with more cells.
+    with the samples of its own cell and of the nearest cells: of as many cells as hold the share `FOUND` of the nearest
+    neighbours, which is measured on `QUERIES` samples, at most `PROBES`; and with at least four times as many samples
+    as neighbours. Queries always look into `PROBES` cells. Samples that have too little in common with these are
+    compared with more cells.
 
     Examples
     --------
@@ -113,8 +121,9 @@ def nearest(
     elif queries is not None and query_coordinates is None:
         raise ValueError("queries need query_coordinates where coordinates are given")
     cells = Cells.of(to_numpy(coordinates), random_state)
-    labels = cells.labels if query_coordinates is None else cells.assign(to_numpy(query_coordinates))
-    return _search_cells(search, cells, labels)
+    if query_coordinates is None:
+        return _search_cells(search, cells, cells.labels, _enough_cells(search, cells, random_state)[0])
+    return _search_cells(search, cells, cells.assign(to_numpy(query_coordinates)), PROBES)
 
 
 def search_recall(views: Views, n_neighbors: int, random_state: int = 0) -> float:
@@ -128,12 +137,9 @@ def search_recall(views: Views, n_neighbors: int, random_state: int = 0) -> floa
     if n <= EXACT or _by_tiles(views):
         return 1.0
     base = _on_host(views)
-    rows = np.sort(np.random.default_rng(random_state).choice(n, QUERIES, replace=False))
     search = Search(base, base, min(n_neighbors, n - 1), True)
-    _, true = search(rows, np.arange(n), BLOCK_BYTES)
     cells = Cells.of(Projection.of(base, random_state)(base), random_state)
-    _, found = _search_cells(search, cells, cells.labels, rows)
-    return float(np.mean([np.isin(ours, theirs).mean() for ours, theirs in zip(true, found, strict=True)]))
+    return _enough_cells(search, cells, random_state)[1]
 
 
 def dense_nearest(
@@ -228,6 +234,10 @@ class _Factors:
 class Search:
     """An exact search for the neighbours of some rows among some candidates.
 
+    Products in single precision name the samples that may be among the nearest, whatever the rounding; these are
+    compared in the precision of the values. Where single precision names too many, products are made in that precision
+    too. So the answer is that of products in the precision of the values, at half the cost.
+
     Parameters
     ----------
     base, asked : Views
@@ -254,7 +264,11 @@ class Search:
         self.width = sum(
             (3 if entry else 1) * view.n_features + 2 for view, entry in zip(base, self.by_entry, strict=True)
         )
+        kinds = list(zip(base, self.by_entry, self.sparse, strict=True))
+        self.columns = sum((0 if thin else v.n_features) + 2 * (v.n_features if by else 1) for v, by, thin in kinds)
         self.buffers = [np.empty(0, self.dtype), np.empty(0, self.dtype)]
+        largest = max(_largest(view) for view in (*base, *asked)) if self.dtype == np.float64 else 0.0
+        self.single = np.dtype(np.float32) if largest < LARGEST else self.dtype
 
     def __call__(self, rows: np.ndarray, candidates: np.ndarray, block_bytes: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances and indices (len(rows), q) of the nearest candidates, which come in ascending order."""
@@ -262,8 +276,7 @@ class Search:
         indices = np.full((len(rows), self.q), -1, dtype=np.intp)
         if self.q == 0:
             return distances, indices
-        itemsize = self.dtype.itemsize
-        tiles = list(row_blocks(len(candidates), self.width * itemsize, self.tile_bytes))
+        tiles = list(row_blocks(len(candidates), self.width * self.dtype.itemsize, self.tile_bytes))
         parts = [view.take(candidates[tiles[0]]) for view in self.base]
         # observed means: differences do not depend on them, but the rounding of the products does
         centres = [
@@ -272,18 +285,9 @@ class Search:
             else np.asarray(part.X.sum(axis=0, dtype=np.float64)).ravel() / np.maximum(part.count_by_feature(), 1)
             for part, thin in zip(parts, self.sparse, strict=True)
         ]
-        held = self._factors(self.base, candidates, centres) if len(tiles) == 1 else None
-        for block in row_blocks(len(rows), len(candidates) * itemsize, block_bytes):
-            left = self._factors(self.asked, rows[block], centres, left=True)
-            sides = (
-                (tile, self._factors(self.base, candidates[tile], centres) if held is None else held) for tile in tiles
-            )
-            D = self._distances(left, sides, len(candidates))
-            if self.exclude_self:
-                own = np.minimum(np.searchsorted(candidates, rows[block]), len(candidates) - 1)
-                found = np.flatnonzero(candidates[own] == rows[block])
-                D[found, own[found]] = np.inf
-            places, positions = places_of_smallest(D, self.q, left.norms)
+        held = self._factors(self.base, candidates, centres, self.single) if len(tiles) == 1 else None
+        for block in row_blocks(len(rows), len(candidates) * self.single.itemsize, block_bytes):
+            places, positions = self._places(rows[block], candidates, tiles, centres, held)
             picks = candidates[positions]
             exact = self._pairwise(rows[block][places], picks)
             places, exact, picks = first_of_rows(places, exact, picks, self.q)
@@ -291,33 +295,69 @@ class Search:
             distances[slot], indices[slot] = exact, picks
         return distances, indices
 
-    def _factors(self, views: Views, rows: np.ndarray, centres: list[np.ndarray], left: bool = False) -> _Factors:
-        values: list[np.ndarray] = []
+    def _places(
+        self,
+        rows: np.ndarray,
+        candidates: np.ndarray,
+        tiles: list[slice],
+        centres: list[np.ndarray],
+        held: _Factors | None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and positions of candidates that may be among the nearest, from single precision where that says it."""
+        for dtype in dict.fromkeys((self.single, self.dtype)):
+            left = self._factors(self.asked, rows, centres, dtype, left=True)
+            own = held if dtype == self.single else None
+            sides = (
+                (tile, self._factors(self.base, candidates[tile], centres, dtype) if own is None else own)
+                for tile in tiles
+            )
+            D = self._distances(left, sides, len(candidates), dtype)
+            if self.exclude_self:
+                own_place = np.minimum(np.searchsorted(candidates, rows), len(candidates) - 1)
+                found = np.flatnonzero(candidates[own_place] == rows)
+                D[found, own_place[found]] = np.inf
+            doubtful = 1 if dtype == self.dtype else MARGIN
+            places, positions, all_named = named_places(D, self.q, doubtful * left.norms)
+            if all_named and left.norms.min() > SMALLEST:
+                break
+        return places, positions
+
+    def _factors(
+        self, views: Views, rows: np.ndarray, centres: list[np.ndarray], dtype: np.dtype[Any], left: bool = False
+    ) -> _Factors:
+        values, at = np.empty((len(rows), self.columns), dtype), 0
         shares: list[np.ndarray] = []
         thin: list[sparse.csr_array] = []
-        norms = np.zeros(len(rows), self.dtype)
+        norms = np.zeros(len(rows), dtype)
         for view, entry, keep_sparse, centre in zip(views, self.by_entry, self.sparse, centres, strict=True):
-            part = view.take(rows)
-            observed = np.broadcast_to(part.mask, (len(rows), view.n_features if entry else 1)).astype(self.dtype)
+            part, d = view.take(rows), view.n_features
+            observed = np.broadcast_to(part.mask, (len(rows), d if entry else 1)).astype(dtype)
             if keep_sparse:
-                thin.append(-2 * part.X if left else part.X.T.tocsr())
-                squares = row_sqnorms(part.X)[:, None].astype(self.dtype)
+                X = part.X.astype(dtype, copy=False)
+                thin.append(-2 * X if left else X.T.tocsr())
+                squares = row_sqnorms(X)[:, None].astype(dtype)
             else:
-                X = _dense(part).astype(self.dtype)
-                X -= centre.astype(self.dtype)
-                X *= observed
+                X, at = values[:, at : at + d], at + d
+                np.subtract(_dense(part), centre.astype(self.dtype), out=X, casting="same_kind")
+                if not view.is_complete:
+                    X *= observed
                 squares = X * X if entry else row_sqnorms(X)[:, None]
-                values.append(-2 * X if left else X)
-            values += [squares, observed] if left else [observed, squares]
-            shares.append(observed / view.n_features if left and entry else observed)
+                if left:
+                    X *= -2
+            for block in (squares, observed) if left else (observed, squares):
+                values[:, at : at + block.shape[1]] = block
+                at += block.shape[1]
+            shares.append(observed / d if left and entry else observed)
             norms += squares.sum(axis=1)
-        return _Factors(np.concatenate(values, axis=1), np.concatenate(shares, axis=1), tuple(thin), norms)
+        return _Factors(values, np.concatenate(shares, axis=1), tuple(thin), norms)
 
-    def _distances(self, left: _Factors, sides: Iterator[tuple[slice, _Factors]], width: int) -> np.ndarray:
+    def _distances(
+        self, left: _Factors, sides: Iterator[tuple[slice, _Factors]], width: int, dtype: np.dtype[Any]
+    ) -> np.ndarray:
         """Distances (b, width) of the rows of the left factors from all candidates, with the rounding of products."""
         shape = len(left.values), width
-        if self.buffers[0].size < shape[0] * shape[1]:
-            self.buffers = [np.empty(shape[0] * shape[1], self.dtype) for _ in range(2)]
+        if self.buffers[0].size < shape[0] * shape[1] or self.buffers[0].dtype != dtype:
+            self.buffers = [np.empty(shape[0] * shape[1], dtype) for _ in range(2)]
         D, shares = (buffer[: shape[0] * shape[1]].reshape(shape) for buffer in self.buffers)
         for tile, right in sides:
             np.matmul(left.values, right.values.T, out=D[:, tile])
@@ -325,7 +365,7 @@ class Search:
                 D[:, tile] += (a @ b).toarray()
             if not self.complete:
                 np.matmul(left.shares, right.shares.T, out=shares[:, tile])
-        np.maximum(D, np.finfo(self.dtype).tiny, out=D)  # above zero: without common entries, D / 0 is inf
+        np.maximum(D, np.finfo(dtype).tiny, out=D)  # above zero: without common entries, D / 0 is inf
         if self.complete:
             return np.divide(D, len(self.base), out=D)
         with np.errstate(divide="ignore"):
@@ -353,32 +393,48 @@ class Search:
         return out
 
 
-def _search_cells(
-    search: Search, cells: Cells, labels: np.ndarray, wanted: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def _enough_cells(search: Search, cells: Cells, random_state: int) -> tuple[int, float]:
+    """The number of cells to look into, and the share of the nearest neighbours that they hold."""
+    n = search.base.n_samples
+    rows = np.sort(np.random.default_rng(random_state).choice(n, min(QUERIES, n), replace=False))
+    _, true = search(rows, np.arange(n), BLOCK_BYTES)
+    needed = np.zeros(true.shape, dtype=np.intp)
+    for line, row in enumerate(rows):
+        rank = np.argsort(cells.near(int(cells.labels[row])))
+        needed[line] = np.where(true[line] >= 0, rank[cells.labels[true[line]]], 0)
+    shares = np.array([np.mean(needed < count) for count in range(1, PROBES + 1)])
+    count = min(int(np.searchsorted(shares, FOUND)) + 1, PROBES)
+    return count, float(shares[count - 1])
+
+
+def _search_cells(search: Search, cells: Cells, labels: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
     """Distances and indices (m, q) from the own and the nearest cells; from more cells where too few are found.
 
     Parameters
     ----------
     labels : int array (m,)
         The cells of the queries.
-    wanted : int array, optional
-        The queries whose neighbours are returned; by default all.
+    least : int
+        Cells to look into, if these find enough.
     """
     n = search.base.n_samples
     distances = np.full((len(labels), search.q), np.inf, search.dtype)
     indices = np.full((len(labels), search.q), -1, dtype=np.intp)
     anything = np.asarray(search.asked.presence().any(axis=1))
-    if wanted is not None:
-        anything[np.setdiff1d(np.arange(len(labels)), wanted)] = False
     for members in groups(labels):
-        rows, probes = members[anything[members]], PROBES
+        rows, probes = members[anything[members]], least
         while rows.size:
             candidates = cells.around(int(labels[rows[0]]), min(4 * search.q + 1, n), probes)
             distances[rows], indices[rows] = search(rows, candidates, CELL_BLOCK_BYTES)
             rows = rows[indices[rows, -1] < 0] if len(candidates) < n else rows[:0]
             probes *= 4
-    return (distances, indices) if wanted is None else (distances[wanted], indices[wanted])
+    return distances, indices
+
+
+def _largest(view: View) -> float:
+    """The largest absolute value."""
+    X = view.X.data if view.is_sparse else view.X
+    return max(float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
 
 
 def _by_tiles(views: Views) -> bool:

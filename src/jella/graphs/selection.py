@@ -17,6 +17,15 @@ SPARE = 16
 def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the q smallest finite entries of each row of D, and of entries that rounding makes equal.
 
+    Of many entries that are equal the first are taken. The parameters are those of `named_places`.
+    """
+    rows, columns, _ = named_places(D, q, norms)
+    return rows, columns
+
+
+def named_places(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """As `places_of_smallest`, and whether these are all entries that rounding makes equal.
+
     The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, in a tenth of the time
     of a partition. Entries that differ from the last one by rounding only are ties; of many ties the first are taken.
 
@@ -40,6 +49,7 @@ def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.nda
     tied = values >= (bound - reach)[rows]
     seen, (start, length) = np.cumsum(tied), _runs(rows)
     keep = ~tied | (seen - np.repeat((seen - tied)[start], length) <= most)  # the first ties of each row
+    all_named = bool(keep.all())
     rows, columns, values = rows[keep], columns[keep], values[keep]
     padded, start, _ = _by_row(rows, values)
     last = np.full(b, np.inf, D.dtype)
@@ -49,11 +59,12 @@ def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.nda
     keep = values <= (last + reach)[rows]
     rows, columns, values = rows[keep], columns[keep], values[keep]
     if _runs(rows)[1].max(initial=0) > most:
+        all_named = False
         values = np.where(values >= (last - reach)[rows], last[rows], values)
         rows, _, columns = first_of_rows(rows, values, columns, most)
         order = np.lexsort((columns, rows))
         rows, columns = rows[order], columns[order]
-    return rows, columns
+    return rows, columns, all_named
 
 
 def first_places(D: Array, q: int, norms: Array) -> np.ndarray:

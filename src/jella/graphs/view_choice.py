@@ -26,10 +26,10 @@ CANDIDATES = {"root": ("root", "standardize", "center"), "standardize": ("standa
 def choose_scaling(views: AnyViews, kinds: Any, weights: Any, n_clusters: int) -> Scaling:
     """The scaling of the views, with the kinds and weights given; those that are 'auto' are chosen from the data."""
     kinds = choose_kinds(views) if isinstance(kinds, str) and kinds == "auto" else kinds
+    scaling = Scaling.learn(views, kinds)
     if isinstance(weights, str) and weights == "auto":
-        alone = len(views) == 1
-        weights = None if alone else clarity_weights(Scaling.learn(views, kinds).apply(views), n_clusters)
-    return Scaling.learn(views, kinds, weights)
+        weights = None if len(views) == 1 else clarity_weights(views, scaling, n_clusters)
+    return scaling.weighted(views, weights)
 
 
 def choose_kinds(views: AnyViews) -> tuple[str, ...]:
@@ -73,20 +73,22 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
     return tuple(_best(shares) for shares in agreed)
 
 
-def clarity_weights(views: AnyViews, n_clusters: int) -> np.ndarray:
+def clarity_weights(views: AnyViews, scaling: Scaling, n_clusters: int) -> np.ndarray:
     """The weight of each view, (V,) of mean one: the odds that an edge of its own graph stays inside one of its groups.
 
     Parameters
     ----------
     views : Views
-        Scaled; the samples of all views have about the same norm.
+        In the user's units.
+    scaling : Scaling
+        With it the samples of all views have about the same norm.
     n_clusters : int
         Number of groups that each view is divided into.
     """
     clarity = np.full(len(views), 0.5)
     for v, view in enumerate(views):
         rows = np.flatnonzero(view.presence())
-        some = views.fetch(rows[_sample(rows.size)]).only(v)
+        some = scaling.apply(views.fetch(rows[_sample(rows.size)])).only(v)
         if some.n_samples > max(n_clusters, 2):
             directed = neighbour_graph(nearest(some, NEIGHBOURS)[1])
             graph = directed + directed.T

@@ -172,6 +172,11 @@ class Scaling:
             return scaling
         return replace(scaling, log_norms=views.gather(scaling._log_norms, at_most=TRAINED_ON))
 
+    def weighted(self, views: AnyViews, weights: Any) -> Scaling:
+        """The same scale with other weights of the views."""
+        pairs = zip(self.scales, _root_weights(views, weights), strict=True)
+        return replace(self, scales=tuple(replace(scale, root_weight=weight) for scale, weight in pairs))
+
     def refuse_extremes(self, views: Views) -> None:
         """Refuse values, in the scale of the model, whose powers cannot be computed; only 'none' leaves such values."""
         for scale, view in zip(self.scales, views, strict=True):
