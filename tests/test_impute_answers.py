@@ -39,6 +39,7 @@ def evidence_of(truth, predictions, rng, *, n_features=4, n_trials=4, rows=None,
         whole=np.zeros(n, dtype=bool) if whole is None else whole,
         share=np.full(n, 0.5) if share is None else share,
         truth=np.asarray(truth, dtype=float),
+        expected=np.zeros(n),
         predictions=np.asarray(predictions, dtype=float),
     )
 
