@@ -120,7 +120,8 @@ def test_donors_lend_their_mean_shrunk_to_that_of_the_feature(scale, rng):
     views = read_views(arrays)
     readout = jella.SparseBDR(n_neighbors=3, scale=scale, max_iter=2, random_state=0).fit(arrays).readout_
     units = Units.of(views)
-    lent = Predictors(readout, PathPredictor.learn(views, (0,)), units).predict(views)[0][-1]
+    predictors = Predictors(readout, PathPredictor.learn(views, (0,)), units)
+    lent = predictors.predict(views, predictors.near(views))[0][-1]
     samples = readout.scaling.undo(readout.samples)[0]
     _, near = nearest(readout.samples, 6, queries=readout.scaling.apply(views))
     norms = readout.scaling.scale_of(views)

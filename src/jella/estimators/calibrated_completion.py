@@ -16,6 +16,7 @@ from jella.evidence.refits import drawn_samples
 from jella.impute.estimates import Estimates, check_level
 from jella.impute.imputer import Imputer
 from jella.numerics.finite import overflow_refused
+from jella.numerics.words import counted
 from jella.readout.completion import complete_views
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
@@ -67,6 +68,11 @@ class BaseCalibrated(BaseClusterer):
             if isinstance(views, Views) and self.learn_completion() is not None:
                 found = self.estimates(views, interval)
                 return found.fill(X, self.schema_) if interval is None else found.interval(X, self.schema_)
+            if interval is not None and isinstance(views, Views) and self.calibrate:
+                raise ValueError(
+                    f"expected values that can be hidden, to learn intervals from, got too few in {self._n_known()}: "
+                    "each sample and feature keeps its last one; pass more data, or no interval"
+                )
             if interval is not None:
                 raise ValueError(
                     "expected a model that can hide values of its samples for intervals, got one without calibration; "
@@ -74,6 +80,10 @@ class BaseCalibrated(BaseClusterer):
                 )
             bounds = [self.kinds_.bounds(v) for v in range(len(self.schema_.names))]
             return complete_views(views, X, self._answers(), self.schema_, bounds)
+
+    def _n_known(self) -> str:
+        """The samples of the fit, in words."""
+        return counted(int(self.embedding_.shape[0]), "sample")
 
     def estimates(self, views: Views, interval: float | None = None, imputer: Imputer | None = None) -> Estimates:
         """The imputed values of samples that were read, by an imputer of this model, by default its own."""

@@ -25,7 +25,7 @@ ENOUGH_ROWS, FEWEST_TRIALS, MOST_TRIALS = 60, 3, 15
 #: the path ends when this many weights have not lowered the error by this share
 PATIENCE, GAIN = 2, 1e-3
 #: models before and after the best one of the path that are kept
-BEFORE, AFTER = 2, 2
+BEFORE, AFTER = 2, 1
 #: bytes of a block of predictions
 BLOCK_BYTES = 2**26
 
@@ -175,9 +175,10 @@ def _seen(
     share, presence = observed_share(holed), holed.presence()
     parts = []
     bytes_per_row = 8 * views.n_features * predictors.n_members
+    near = predictors.near(holed.take(affected))
     for block in row_blocks(affected.size, bytes_per_row, BLOCK_BYTES):
         rows = affected[block]
-        found = predictors.predict(holed.take(rows))
+        found = predictors.predict(holed.take(rows), near[block])
         for v, view in enumerate(views):
             where = np.broadcast_to(hidden[v][rows], (rows.size, view.n_features)) & predictors.units.varies[v]
             line, feature = np.nonzero(where)

@@ -22,8 +22,8 @@ from jella.views.draw import draw_for_calibration
 
 #: share of the entries, and the most samples, that are hidden from the model that expects the sizes
 SHARE, MOST_SAMPLES = 0.1, 3000
-#: the model of the path that expects the sizes
-NUMBER = 2
+#: the model of the path that expects the sizes, and the most components of it
+NUMBER, COMPONENTS = 2, 50
 #: sizes count in full if they go with hidden values by this share of what they do with seen ones
 ENOUGH = 0.2
 #: counts of missing and observed entries are raised by this
@@ -46,7 +46,7 @@ def leanings(views: Views, rng: np.random.Generator) -> list[np.ndarray | None]:
     if views.is_rowwise:
         return [None] * len(views)
     holed = draw_for_calibration(views, SHARE, rng, most_samples=MOST_SAMPLES).apply(views)
-    model, W = next(islice(path(PathStart.of(path_scaling(holed), holed)), NUMBER, None))
+    model, W = next(islice(path(PathStart.of(path_scaling(holed), holed, COMPONENTS)), NUMBER, None))
     out: list[np.ndarray | None] = []
     for v, view in enumerate(views):
         if view.is_rowwise:

@@ -112,10 +112,10 @@ class PathStart:
     largest: float
 
     @classmethod
-    def of(cls, scaling: Scaling, views: Views) -> PathStart:
-        """The start for views in the user's units."""
+    def of(cls, scaling: Scaling, views: Views, most: int = MOST_COMPONENTS) -> PathStart:
+        """The start for views in the user's units, with at most so many components."""
         scaled = path_views(scaling, views)
-        Q, s, V = truncated_svd(scaled, most_components(scaled))
+        Q, s, V = truncated_svd(scaled, min(most, most_components(scaled)))
         largest = float(np.delete(s, np.abs(V[-1]).argmax()).max(initial=0.0))
         # where nothing varies, ridges of any weight shrink all to zero
         return cls(scaled, Q, s, V, largest if largest > s[0] * np.finfo(s.dtype).eps else 1.0)
