@@ -416,3 +416,9 @@ def test_intervals_end_exactly_at_the_bounds_of_their_kind():
     assert zero.mean() > 0.4
     assert (lower[zero] == 0).mean() > 0.9
     assert 0.87 < ((lower <= truth[gone]) & (truth[gone] <= upper)).mean() < 0.95
+
+
+def test_intervals_of_two_samples_are_refused_with_the_reason():
+    X = [np.array([[1.0, np.nan], [2.0, 3.0]]), np.array([[1.0, 2.0], [3.0, 5.0]])]
+    with pytest.raises(ValueError, match=r"expected values that can be hidden, .* too few in 2 samples"):
+        jella.complete(X, interval=0.9)

@@ -61,7 +61,7 @@ def expected_means(views: Views, units: Units, leaning: Sequence[np.ndarray | No
     """The mean that hidden entries of each feature would have if all were drawn, (d,) per view, in units.
 
     It is that of all observed entries, each as often as entries like it are missing. So what the few that are hidden
-    have by chance is known. It is pulled to zero where few entries per sample make it uncertain.
+    have by chance is known. It is pulled to zero where few entries per sample make it uncertain, and that matters.
     """
     out = []
     for v, (view, lean) in enumerate(zip(views, leaning, strict=True)):
@@ -71,8 +71,12 @@ def expected_means(views: Views, units: Units, leaning: Sequence[np.ndarray | No
         mask = to_numpy(view.mask)
         values = np.where(mask & units.varies[v], units.relative(dense_rows(view.X, slice(None)), v), 0.0)
         weights = np.exp(lean) * mask
-        means = np.einsum("ij,ij->j", weights, values) / np.maximum(weights.sum(axis=0), 1e-300)
-        out.append(means / (1.0 + _sampling_variance(values, mask, weights) / PRICE))
+        sums = np.einsum("ij,ij->j", weights, values)
+        means = sums / np.maximum(weights.sum(axis=0), 1e-300)
+        size = float(sums.sum() / max(weights.sum(), 1e-300))
+        variance = _sampling_variance(values, mask, weights)
+        doubt = variance / (variance + size**2) if variance > 0 else 0.0
+        out.append(means * (1.0 - doubt * variance / (variance + PRICE)))
     return out
 
 
@@ -98,13 +102,14 @@ def _rates(view: View) -> np.ndarray:
 def _sizes(view: View, holed: View, expected: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """What the expected size says: two normal distributions, one of the missing and one of the hidden entries.
 
-    Only as far as these differ by more than chance, and by more than the rates of samples and features explain: hidden
-    entries count as often as these say.
+    Sizes are compared within samples, and hidden entries count as often as the rates say: what these explain is not
+    counted twice. Only as far as the two differ by more than chance.
     """
     there = holed.presence()
     centred = expected - expected[there].mean(axis=0)
     spread = centred[there].std(axis=0)
     size = centred / np.where(spread > 0, spread, 1.0)
+    size -= size.mean(axis=1, keepdims=True)  # between samples, rates say it all
     missing = ~to_numpy(view.mask) & there[:, None]
     hidden = to_numpy(view.mask) & ~to_numpy(holed.mask) & there[:, None]
     if not missing.any() or not hidden.any():

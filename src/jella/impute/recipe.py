@@ -206,7 +206,7 @@ def _centred(evidence: HiddenValues, at: np.ndarray, correction: Correction) -> 
 def mean_error(truth: np.ndarray, p: np.ndarray, rows: np.ndarray, expected: float = 0.0) -> tuple[float, float]:
     """The mean of truth minus predictions (N,), and its standard error; errors of the same sample go together.
 
-    The truth is a distance from a mean, and what its own mean will be in many trials is known: zero, or what samples and
+    The truth is a distance from a mean, and what its own mean is in many trials is known: zero, or what samples and
     features that lack many values have. The rest is chance, unless it is too large for that. What predictions do not
     follow of that chance is taken out (as a control variate): weak predictions hardly vary, and their mean error is
     known far better than that of the truth.

@@ -170,7 +170,7 @@ def refuse_objects(positions: Sequence[int], raw: Any, name: str) -> None:
     import pandas as pd
 
     kinds = {"integer", "floating", "mixed-integer-float", "decimal"}
-    found = [j for j in positions if raw.dtypes.iloc[j] == object]
+    found = [j for j in positions if pd.api.types.is_object_dtype(raw.dtypes.iloc[j])]
     if found and all(pd.api.types.infer_dtype(raw.iloc[:, j], skipna=True) in kinds for j in found):
         columns = [str(raw.columns[j]) for j in found[:5]]
         raise ValueError(
