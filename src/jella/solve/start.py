@@ -21,8 +21,8 @@ from jella.views import View, Views
 
 #: below this many samples or features the start is computed through the smaller Gram matrix
 SMALL_SIDE = 2000
-#: sparse views are made dense there for more components than one in this many: so many take long one after the other
-MANY = 5
+#: sparse views are made dense there for more components than one in this many, which take longer one by one
+MANY = 2
 
 
 @singledispatch
