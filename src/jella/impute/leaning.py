@@ -2,8 +2,8 @@
 
 An entry is more likely to be missing in a sample, or in a feature, that lacks many others, and where values depend on
 what is missing, by its expected size. Expected sizes of missing entries are compared with those of hidden ones: a model
-expects more of an entry that it has seen and that is large, so seen entries would make missing ones look small. They are
-compared within samples: how sizes differ between samples is in the rates of samples.
+expects more of an entry that it has seen and that is large, so seen entries would make missing ones look small. They
+are compared within samples: how sizes differ between samples is in the rates of samples.
 """
 
 from __future__ import annotations
