@@ -163,6 +163,10 @@ FIT = {
     ),
     "string column alone": (lambda: fit(FRAME_B.assign(batch=TEXTS)), r"non-numeric columns \['batch'\]"),
     "many string columns": (lambda: fit([FRAME_A.astype(str)]), r"\['a0', 'a1', 'a2', 'a3', 'a4'\] and 1 more"),
+    "numbers of type object": (
+        lambda: fit([FRAME_A.astype(object)]),
+        r"expected columns of a numeric type in view 'view0', got numbers of type object in \['a0'",
+    ),
     "dates": (lambda: fit([A, np.full((N, 2), np.datetime64("2020-01-01"))]), "must hold real numbers, got datetime64"),
     "categories": (lambda: fit([FRAME_A.assign(c=pd.Categorical([None] * len(FRAME_A)))]), "non-numeric columns"),
     "complex": (lambda: fit([A, B + 1j]), "view 'view1' must hold real numbers, got complex128"),

@@ -9,7 +9,19 @@ from scipy import sparse
 
 import jella
 from jella.graphs.neighbours import nearest
-from jella.impute.path import FACTOR, FEW, MOST_WEIGHTS, PathPredictor, PathStart, path, path_scaling
+from jella.impute.hidden_values import PATIENCE, gather
+from jella.impute.path import (
+    FACTOR,
+    FEW,
+    FEWEST,
+    MOST_COMPONENTS,
+    MOST_WEIGHTS,
+    PathPredictor,
+    PathStart,
+    most_components,
+    path,
+    path_scaling,
+)
 from jella.impute.predictors import Predictors
 from jella.impute.units import Units
 from jella.problem.terms import Ridge
@@ -110,6 +122,50 @@ def test_the_path_has_all_its_models_for_any_data(X):
         assert np.abs(one - views[0].X.mean(axis=0)).max() <= np.ptp(views[0].X, axis=0).max() + 1e-6
 
 
+def test_models_have_all_components_where_that_is_affordable(rng):
+    def count(n, d):
+        return most_components(read_views(np.broadcast_to(1.0, (n, d))))
+
+    assert (count(300, 5000), count(450, 450)) == (300, 450)
+    assert count(1000, 1000) == MOST_COMPONENTS
+    assert count(5000, 2000) == FEWEST
+    views = read_views([rng.normal(size=(250, 300))])
+    assert [model.bases[0].shape[1] for model, _ in path(PathStart.of(path_scaling(views), views))][-1] == 250
+
+
+def test_rare_features_of_sparse_views_count_as_much_as_frequent_ones(rng):
+    """Rare words that only two samples share are predicted by one from the other, beside frequent ones of any."""
+    words = rng.poisson(20.0, (60, 10)).astype(float)
+    rare = np.kron(np.eye(30), np.ones((2, 6)))  # six words per pair of samples
+    X, other = sparse.csr_array(np.hstack([words, rare])), rare + 0.1 * rng.normal(size=rare.shape)
+    there = (np.arange(60) % 2 == 1) | (np.arange(60) > 14)  # seven samples whose twins have the view
+    views = read_views([X, other], [there, None])
+    assert path_scaling(views).kinds == ("feature", "standardize")
+    predictor = PathPredictor.learn(views, (3,))
+    found, truth = predictor.predict(views)[0][0][~there][:, 10:], rare[~there]
+    assert found[truth > 0].mean() > found[truth == 0].mean() + 0.2
+
+
+def test_the_path_ends_where_it_gains_nothing(rng, monkeypatch):
+    views = read_views(low_rank(rng, n=60, widths=(20, 15), r=2, noise=0.1))
+    walked = []
+
+    def counted(start):
+        for one in path(start):
+            walked.append(one)
+            yield one
+
+    monkeypatch.setattr("jella.impute.hidden_values.path", counted)
+    model = jella.SparseBDR(n_clusters=2, max_iter=2, random_state=0).fit([np.asarray(view.X) for view in views])
+    numbers = gather(views, model._refit, 0)[1]
+    assert len(walked) <= MOST_WEIGHTS
+    assert numbers[-1] < len(walked)
+    monkeypatch.setattr("jella.impute.hidden_values.GAIN", 0.9)  # of what no weight gains so much
+    walked.clear()
+    gather(views, model._refit, 0)
+    assert len(walked) == PATIENCE + 1
+
+
 # donors
 
 
@@ -120,7 +176,8 @@ def test_donors_lend_their_mean_shrunk_to_that_of_the_feature(scale, rng):
     views = read_views(arrays)
     readout = jella.SparseBDR(n_neighbors=3, scale=scale, max_iter=2, random_state=0).fit(arrays).readout_
     units = Units.of(views)
-    lent = Predictors(readout, PathPredictor.learn(views, (0,)), units).predict(views)[0][-1]
+    predictors = Predictors(readout, PathPredictor.learn(views, (0,)), units)
+    lent = predictors.predict(views, predictors.near(views))[0][-1]
     samples = readout.scaling.undo(readout.samples)[0]
     _, near = nearest(readout.samples, 6, queries=readout.scaling.apply(views))
     norms = readout.scaling.scale_of(views)

@@ -13,9 +13,10 @@ from jella.impute.chance import clustered_error
 from jella.impute.errors import FEW_ROWS, estimate, gains, trust_in
 from jella.impute.hidden_values import HiddenValues
 from jella.impute.imputer import N_FOLDS, cross_fitted
-from jella.impute.leaning import leanings
+from jella.impute.leaning import expected_means, leanings
 from jella.impute.recipe import Bounds, Recipe, first_guess, mean_error
 from jella.impute.spread import Spread
+from jella.impute.units import Units
 from jella.views import read_views
 
 
@@ -39,6 +40,7 @@ def evidence_of(truth, predictions, rng, *, n_features=4, n_trials=4, rows=None,
         whole=np.zeros(n, dtype=bool) if whole is None else whole,
         share=np.full(n, 0.5) if share is None else share,
         truth=np.asarray(truth, dtype=float),
+        expected=np.zeros(n),
         predictions=np.asarray(predictions, dtype=float),
     )
 
@@ -136,6 +138,20 @@ def test_the_mean_error_is_known_better_than_the_mean_of_the_truth(follows):
     assert off < 0.1 * plainly_off if follows < 0.5 else off < 0.02
 
 
+def test_a_mean_of_the_truth_that_is_expected_is_no_chance():
+    """Samples with large values lack more of them: the mean of what is hidden is known beforehand."""
+    found = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        rows = np.repeat(np.arange(30), 20)
+        truth = 0.1 + rng.normal(size=30)[rows] + 0.2 * rng.normal(size=600)
+        p = np.zeros(600)  # predictions that know nothing
+        found.append([mean_error(truth, p, rows, expected)[0] for expected in (0.1, 0.0)])
+    known, unknown = np.mean(found, axis=0)
+    assert abs(known - 0.1) < 0.02
+    assert abs(unknown) < 0.03  # it is taken for chance
+
+
 def test_a_mean_error_of_values_that_are_missing_by_their_size_stays(rng):
     rows, truth = np.arange(2000), 0.5 + rng.normal(size=2000)
     mean, error = mean_error(truth, 0.2 * truth, rows)
@@ -194,6 +210,40 @@ def test_hidden_entries_are_as_large_as_missing_ones(setting):
         assert abs(np.mean(off)) < 0.01
     else:
         assert min(off) > 0.03
+
+
+def test_sizes_of_samples_are_not_counted_twice():
+    """Where samples with small or large values lack more of them, rates say so, and sizes add nothing."""
+    tilt, off = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        W, level = rng.normal(size=(150, 2)), np.abs(rng.normal(size=60))
+        truth = (
+            np.outer(W[:, 0], level) + np.outer(W[:, 1], 0.5 * rng.normal(size=60)) + 0.3 * rng.normal(size=(150, 60))
+        )
+        views = read_views([jella.datasets.make_incomplete([truth], 0.4, "mar", random_state=seed)[0]])
+        odds, seen, size = np.exp(leanings(views, rng)[0]), views[0].mask, truth / truth.std(axis=0)
+        tilt.append(size[~seen].mean() - size[seen].mean())
+        off.append((odds * size)[seen].sum() / odds[seen].sum() - size[~seen].mean())
+    assert np.mean(np.abs(tilt)) > 0.3
+    assert np.mean(np.abs(off)) < 0.3 * np.mean(np.abs(tilt))
+    assert np.mean(np.sign(tilt) * off) < 0.03  # not beyond the missing ones
+
+
+def test_what_hidden_values_will_have_on_average_is_known(rng):
+    X = rng.normal(size=(200, 30)) + np.where(np.arange(200) < 100, 1.0, -1.0)[:, None]
+    here = rng.random(X.shape) < np.where(np.arange(200) < 100, 0.3, 0.9)[:, None]
+    views = read_views([np.where(here, X, np.nan)])
+    units = Units.of(views)
+    lean = leanings(views, rng)
+    expected = expected_means(views, units, lean)[0]
+    missing = units.relative(X, 0)[~here].mean()
+    assert missing > 0.5
+    assert abs(expected.mean() - missing) < 0.15 * missing
+    np.testing.assert_array_equal(expected_means(views, units, [None])[0], np.zeros(30))
+    # of two entries per sample little is known
+    pair = read_views([np.where(here[:, :2], X[:, :2], np.nan)])
+    assert np.abs(expected_means(pair, Units.of(pair), [lean[0][:, :2]])[0]).mean() < np.abs(expected[:2]).mean()
 
 
 # intervals

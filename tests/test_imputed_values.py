@@ -198,7 +198,8 @@ def test_sparse_views_stay_sparse(counts, monkeypatch):
 
     model = model_of(n_clusters=10).fit(X, observed={"rna": here, "z": None})  # the model that completes, too
     monkeypatch.setattr(sparse.csr_array, "toarray", watched)
-    monkeypatch.setattr("jella.impute.path.MOST_COMPONENTS", 20)  # with as many as samples, a path is as large as they
+    for name in ("FEWEST", "MOST_COMPONENTS"):  # with as many as samples, a path is as large as they
+        monkeypatch.setattr(f"jella.impute.path.{name}", 10)
     monkeypatch.setattr("jella.impute.imputer.BLOCK_BYTES", 8 * 66 * 7 * 5)
     monkeypatch.setattr("jella.impute.hidden_values.BLOCK_BYTES", 8 * 66 * 7 * 5)
     found = model.complete(X, observed={"rna": here, "z": None}, interval=0.9)
@@ -416,3 +417,9 @@ def test_intervals_end_exactly_at_the_bounds_of_their_kind():
     assert zero.mean() > 0.4
     assert (lower[zero] == 0).mean() > 0.9
     assert 0.87 < ((lower <= truth[gone]) & (truth[gone] <= upper)).mean() < 0.95
+
+
+def test_intervals_of_two_samples_are_refused_with_the_reason():
+    X = [np.array([[1.0, np.nan], [2.0, 3.0]]), np.array([[1.0, 2.0], [3.0, 5.0]])]
+    with pytest.raises(ValueError, match=r"expected values that can be hidden, .* too few in 2 samples"):
+        jella.complete(X, interval=0.9)

@@ -219,6 +219,17 @@ def test_a_relaxed_sweep_without_completion_is_textbook(rng):
         np.testing.assert_allclose(w, np.linalg.solve(A.T @ A, A.T @ z), atol=1e-8)
 
 
+@pytest.mark.parametrize("terms", [(), (Ridge(0.3),), (L1(0.1),)], ids=["free", "ridge", "sparse"])
+def test_bases_of_all_views_in_one_step_are_those_of_each(terms, monkeypatch):
+    views = read_views(holed("incomplete-view"))
+    problem = Problem(basis=terms, embedding=(Ridge(0.1),))
+    together = run(problem, views, SOR(), max_iter=4).blocks
+    monkeypatch.setattr("jella.solve.solver._may_be_stacked", lambda *_: False)
+    alone = run(problem, views, SOR(), max_iter=4).blocks
+    for one, other in zip(together.bases, alone.bases, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9 * np.abs(other).max())
+
+
 def test_a_rejected_sweep_restores_the_last_accepted_blocks():
     views = read_views(holed("incomplete-view", rate=0.5))
     result = run(Problem(), views, SOR(step=3.0, largest=50.0), max_iter=200, tol=1e-12)

@@ -404,6 +404,18 @@ def test_pseudo_inverse_of_a_zero_gram_is_zero():
     np.testing.assert_array_equal(solve_psd(np.zeros((2, 2)), np.ones((3, 2))), np.zeros((3, 2)))
 
 
+@pytest.mark.parametrize(("dtype", "close"), [(np.float64, 1e-10), (np.float32, 1e-3)])
+def test_one_gram_is_solved_by_factors_or_by_eigenvectors(dtype, close, rng, monkeypatch):
+    A, right = rng.normal(size=(30, 6)), rng.normal(size=(4, 6)).astype(dtype)
+    A[:, 5] = A[:, 4]  # singular: of minimum norm
+    for gram in (A.T @ A, A.T @ A + 0.1 * np.eye(6)):
+        found = solve_psd(gram.astype(dtype), right)
+        np.testing.assert_allclose(found, right @ np.linalg.pinv(gram, rcond=1e-6), atol=close)
+        assert found.dtype == dtype
+    single = solve_psd((A.T @ A + np.eye(6)).astype(np.float32), right.astype(np.float64))
+    assert single.dtype == np.float64
+
+
 @pytest.mark.parametrize("terms", [(), (NonNegative(), L1(0.3)), (L21(0.3),), (NonNegative(), Linf1(0.3))], ids=repr)
 def test_updates_on_every_array_library(xp, terms, rng):
     for per_row in (False, True):

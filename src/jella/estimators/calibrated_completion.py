@@ -17,6 +17,7 @@ from jella.impute.estimates import Estimates, check_level
 from jella.impute.imputer import Imputer
 from jella.numerics.finite import overflow_refused
 from jella.numerics.progress import doing
+from jella.numerics.words import counted
 from jella.readout.completion import complete_views
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
@@ -72,6 +73,11 @@ class BaseCalibrated(BaseClusterer):
                 if interval is None:
                     return asked.restore(found.fill(asked.X, self.schema_))
                 return found.interval(asked.X, self.schema_, asked.restore)
+            if interval is not None and isinstance(asked.views, Views) and self.calibrate:
+                raise ValueError(
+                    f"expected values that can be hidden, to learn intervals from, got too few in {self._n_known()}: "
+                    "each sample and feature keeps its last one; pass more data, or no interval"
+                )
             if interval is not None:
                 raise ValueError(
                     "expected a model that can hide values of its samples for intervals, got one without calibration; "
@@ -79,6 +85,10 @@ class BaseCalibrated(BaseClusterer):
                 )
             bounds = [self.kinds_.bounds(v) for v in range(len(self.schema_.names))]
             return asked.restore(complete_views(asked.views, asked.X, self._answers(), self.schema_, bounds))
+
+    def _n_known(self) -> str:
+        """The samples of the fit, in words."""
+        return counted(int(self.embedding_.shape[0]), "sample")
 
     def estimates(self, views: Views, interval: float | None = None, imputer: Imputer | None = None) -> Estimates:
         """The imputed values of samples that were read, by an imputer of this model, by default its own."""

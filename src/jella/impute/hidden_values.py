@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import TypeAlias
 
 import numpy as np
 
-from jella.impute.leaning import leanings
+from jella.impute.leaning import expected_means, leanings
 from jella.impute.path import OnPath, PathPredictor, PathStart, few_components, path, path_scaling
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.units import Units
@@ -25,7 +25,7 @@ ENOUGH_ROWS, FEWEST_TRIALS, MOST_TRIALS = 60, 3, 15
 #: the path ends when this many weights have not lowered the error by this share
 PATIENCE, GAIN = 2, 1e-3
 #: models before and after the best one of the path that are kept
-BEFORE, AFTER = 2, 2
+BEFORE, AFTER = 2, 1
 #: bytes of a block of predictions
 BLOCK_BYTES = 2**26
 
@@ -48,6 +48,8 @@ class HiddenValues:
         Share of the sample's entries, over all views, that the trial left.
     truth : array (N,)
         Distance from the mean of its feature in the trial, in standard deviations of the feature in all data.
+    expected : array (N,)
+        The mean truth of its feature that further trials would have.
     predictions : array (K, N)
         Likewise; one row per predictor.
     """
@@ -59,6 +61,7 @@ class HiddenValues:
     whole: np.ndarray
     share: np.ndarray
     truth: np.ndarray
+    expected: np.ndarray
     predictions: np.ndarray
 
     def __len__(self) -> int:
@@ -106,6 +109,7 @@ def gather(
     parts: list[HiddenValues] = []
     numbers: tuple[int, ...] = ()
     trial, n_trials, leaning = 0, 1, leanings(views, rng)
+    expected = expected_means(views, full, leaning)
     while trial < n_trials:
         hidden = draw_for_calibration(views, share, rng, leaning, MOST_SAMPLES)
         if not any(_targets(views, hidden, full, v)[0].size for v in range(len(views))):
@@ -121,7 +125,7 @@ def gather(
             progress(trial + 1, n_trials)
         readout = refit(holed)
         assert isinstance(readout, NeighbourReadout)
-        parts.append(_seen(views, holed, hidden, Predictors(readout, predictor, units), trial))
+        parts.append(_seen(views, holed, hidden, Predictors(readout, predictor, units), expected, trial))
         trial += 1
     return (HiddenValues.joined(parts) if parts else None), numbers
 
@@ -136,7 +140,7 @@ def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
 def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple[PathPredictor, tuple[int, ...]]:
     """The models around the best one of the path, judged by the hidden values, and their numbers."""
     scaling = path_scaling(holed)
-    norms, models, errors = scaling.scale_of(holed), [], []
+    norms, models, best, least = scaling.scale_of(holed), [], 0, np.inf
     targets = [_targets(views, hidden, units, v) for v in range(len(views))]
     start = PathStart.of(scaling, holed)
     for model, W in path(start):
@@ -147,11 +151,10 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
                 values = scaling.invert(expected, v, None if norms is None else norms[rows])
                 total += float(np.sum((units.relative(values, v)[where] - truth) ** 2))
         models.append(model)
-        errors.append(total)
-        best = int(np.argmin(errors))
-        if len(errors) - 1 - best >= PATIENCE or not total < np.inf:
+        if total < (1.0 - GAIN) * least:
+            best, least = len(models) - 1, total
+        if len(models) - 1 - best >= PATIENCE or not total < np.inf:
             break
-    best = int(np.argmin(errors))
     numbers = tuple(range(max(best - BEFORE, 0), min(best + AFTER + 1, len(models))))
     kept: list[OnPath] = [models[number] for number in numbers]
     return PathPredictor(scaling, (*kept, *few_components(start))), numbers
@@ -164,30 +167,35 @@ def _targets(views: Views, hidden: Hidden, units: Units, v: int) -> tuple[np.nda
     return rows, where, units.relative(dense_rows(views[v].X, rows), v)[where]
 
 
-def _seen(views: Views, holed: Views, hidden: Hidden, predictors: Predictors, trial: int) -> HiddenValues:
+def _seen(
+    views: Views, holed: Views, hidden: Hidden, predictors: Predictors, expected: Sequence[np.ndarray], trial: int
+) -> HiddenValues:
     """The hidden values of a trial with their predictions."""
     affected = np.flatnonzero(np.any([where.any(axis=1) for where in hidden], axis=0))
     share, presence = observed_share(holed), holed.presence()
     parts = []
     bytes_per_row = 8 * views.n_features * predictors.n_members
+    near = predictors.near(holed.take(affected))
     for block in row_blocks(affected.size, bytes_per_row, BLOCK_BYTES):
         rows = affected[block]
-        found = predictors.predict(holed.take(rows))
+        found = predictors.predict(holed.take(rows), near[block])
         for v, view in enumerate(views):
             where = np.broadcast_to(hidden[v][rows], (rows.size, view.n_features)) & predictors.units.varies[v]
             line, feature = np.nonzero(where)
             if not line.size:
                 continue
             truth = predictors.units.relative(dense_rows(view.X, rows), v)
+            whole = ~presence[rows[line], v]
             parts.append(
                 HiddenValues(
                     view=np.full(line.size, v, dtype=np.int32),
                     feature=feature.astype(np.int32),
                     trial=np.full(line.size, trial, dtype=np.int32),
                     sample=rows[line],
-                    whole=~presence[rows[line], v],
+                    whole=whole,
                     share=share[rows[line]],
                     truth=truth[where],
+                    expected=np.where(whole, 0.0, expected[v][feature]),
                     predictions=found[v][:, where],
                 )
             )

@@ -133,9 +133,10 @@ class Imputer:
         found = [Imputed.empty(lacking[:, v], view.n_features, level is not None) for v, view in enumerate(host)]
         affected = np.flatnonzero(lacking.any(axis=1))
         bytes_per_row = 8 * host.n_features * predictors.n_members
+        near = predictors.near(host.take(affected))
         for block in row_blocks(affected.size, bytes_per_row, BLOCK_BYTES):
             rows = affected[block]
-            predictions = predictors.predict(host.take(rows))
+            predictions = predictors.predict(host.take(rows), near[block])
             for v, imputed in enumerate(found):
                 own = lacking[rows, v]
                 if own.any():

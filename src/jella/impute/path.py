@@ -29,8 +29,8 @@ from jella.views.scaling import Scaling
 FIRST, FACTOR = 0.35, 0.5
 #: the longest path
 MOST_WEIGHTS = 9
-#: the most components
-MOST_COMPONENTS = 200
+#: components: all that the data can have, but at most so many, and beyond the fewest at most this work per product
+FEWEST, MOST_COMPONENTS, WORK = 200, 500, 1.6e9
 #: sweeps per weight, and the share of the objective that one must gain
 MOST_SWEEPS, TOLERANCE = 12, 1e-3
 #: numbers of components of the models that are shrunk little, their weight as a share of the largest singular value
@@ -61,8 +61,24 @@ class OnPath:
 
 
 def path_scaling(views: Views) -> Scaling:
-    """Standardised features; samples at unit norm in sparse views, which cannot be centred."""
-    return Scaling.learn(views, ["sample" if view.is_sparse else "standardize" for view in views])
+    """Standardised features; those of sparse views, which cannot be centred, are divided by their root mean square.
+
+    So each feature counts as much as in the error of completed values.
+    """
+    return Scaling.learn(views, ["feature" if view.is_sparse else "standardize" for view in views])
+
+
+def most_components(views: Views) -> int:
+    """The components that a model of the path may have.
+
+    A model with all of them shrinks without choosing; with fewer, one that is shrunk little fits noise.
+
+    >>> from jella.views import read_views
+    >>> most_components(read_views(np.ones((30, 400)))), most_components(read_views(np.ones((4000, 1000))))
+    (30, 400)
+    """
+    n, d = views.n_samples, views.n_features
+    return min(n, d, max(FEWEST, min(MOST_COMPONENTS, int(WORK / (n * d)))))
 
 
 def path_views(scaling: Scaling, views: Views) -> Views:
@@ -96,10 +112,10 @@ class PathStart:
     largest: float
 
     @classmethod
-    def of(cls, scaling: Scaling, views: Views) -> PathStart:
-        """The start for views in the user's units."""
+    def of(cls, scaling: Scaling, views: Views, most: int = MOST_COMPONENTS) -> PathStart:
+        """The start for views in the user's units, with at most so many components."""
         scaled = path_views(scaling, views)
-        Q, s, V = truncated_svd(scaled, min(MOST_COMPONENTS, scaled.n_samples, scaled.n_features))
+        Q, s, V = truncated_svd(scaled, min(most, most_components(scaled)))
         largest = float(np.delete(s, np.abs(V[-1]).argmax()).max(initial=0.0))
         # where nothing varies, ridges of any weight shrink all to zero
         return cls(scaled, Q, s, V, largest if largest > s[0] * np.finfo(s.dtype).eps else 1.0)

@@ -49,7 +49,16 @@ class Predictors:
         """The number of predictions per value."""
         return len(self.path.models) + 2
 
-    def predict(self, views: Views) -> list[np.ndarray]:
+    def near(self, views: Views) -> np.ndarray:
+        """The samples of the fit that are near to samples in the user's units, (n, q), the nearest first; -1 for none.
+
+        For all samples at once: what the search prepares is the same for all.
+        """
+        readout = self.readout
+        count = DONORS_PER_NEIGHBOUR * readout.n_neighbors
+        return nearest(readout.samples, count, queries=readout.scaling.apply(views))[1]
+
+    def predict(self, views: Views, near: np.ndarray) -> list[np.ndarray]:
         """For each view the predictions (K, n, d), as distances from the means of the fit in its standard deviations.
 
         Parameters
@@ -57,10 +66,11 @@ class Predictors:
         views : Views
             In the user's units, NumPy arrays; each sample has something observed. The last two predictions are those
             of the low-rank model with its neighbours, and of donors.
+        near : int array (n, q)
+            From `near`.
         """
         readout, by_path = self.readout, self.path.predict(views)
         scaled = readout.scaling.apply(views)
-        _, near = nearest(readout.samples, DONORS_PER_NEIGHBOUR * readout.n_neighbors, queries=scaled)
         W = readout.placed(scaled, near[:, : readout.n_neighbors])
         values, by_donors = readout.in_units(views, readout.expect(W)), self._lent(views, near)
         found = []

@@ -199,18 +199,19 @@ def _weights(evidence: HiddenValues, at: np.ndarray, prior: np.ndarray) -> np.nd
 def _centred(evidence: HiddenValues, at: np.ndarray, correction: Correction) -> Correction:
     """The correction with one shift for all features, if the mean error of the values is not chance."""
     p = correction.apply(evidence.predictions[:, at], evidence.feature[at])
-    mean, error = mean_error(evidence.truth[at], p, evidence.sample[at])
+    mean, error = mean_error(evidence.truth[at], p, evidence.sample[at], float(evidence.expected[at].mean()))
     return replace(correction, shift=correction.shift + mean * sure_share(mean, error))
 
 
-def mean_error(truth: np.ndarray, p: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
+def mean_error(truth: np.ndarray, p: np.ndarray, rows: np.ndarray, expected: float = 0.0) -> tuple[float, float]:
     """The mean of truth minus predictions (N,), and its standard error; errors of the same sample go together.
 
-    The truth is a distance from a mean, so its own mean is zero, or chance, unless values are missing because of their
-    size. What predictions do not follow of that chance is taken out (as a control variate): weak predictions hardly
-    vary, and their mean error is known far better than that of the truth.
+    The truth is a distance from a mean, and what its own mean is in many trials is known: zero, or what samples and
+    features that lack many values have. The rest is chance, unless it is too large for that. What predictions do not
+    follow of that chance is taken out (as a control variate): weak predictions hardly vary, and their mean error is
+    known far better than that of the truth.
     """
-    own = float(truth.mean())
+    own = float(truth.mean()) - expected
     chance = 1.0 - sure_share(own, clustered_error(truth, rows))
     _, which = np.unique(rows, return_inverse=True)
     sums, errors = (np.bincount(which, x - x.mean()) for x in (truth, truth - p))
@@ -283,7 +284,8 @@ def _with_totals(
     total = float(np.mean(above * unit))
     if not total > 0:
         return correction
-    mean, error = mean_error(evidence.truth[at] * unit, values * unit, evidence.sample[at])
+    expected = float(np.mean(evidence.expected[at] * unit))
+    mean, error = mean_error(evidence.truth[at] * unit, values * unit, evidence.sample[at], expected)
     cost = (error / total) ** 2 * float(np.mean(above**2))
     factor = max(1.0 + mean / total / (1.0 + cost / PRICE), 0.0)
     return replace(correction, shrink=np.where(units > 0, factor * correction.shrink, correction.shrink))

@@ -132,14 +132,30 @@ def solve_psd(gram: Array, right: Array) -> Array:
     Notes
     -----
     Directions of the gram below its rounding level are dropped (a pseudo-inverse). So rank-deficient factors, as in a
-    view of six features at rank ten, get the solution of minimum norm.
+    view of six features at rank ten, get the solution of minimum norm. One well-conditioned gram is factored by
+    Cholesky, in a tenth of the time of its eigenvectors.
     """
+    if isinstance(gram, np.ndarray) and gram.ndim == right.ndim == 2 and gram.size and right.size:
+        found = _by_cholesky(gram, right)
+        if found is not None:
+            return found
     xp = namespace(gram)
     eigenvalues, vectors = xp.linalg.eigh(gram)
     floor = xp.max(eigenvalues, axis=-1, keepdims=True) * (gram.shape[-1] * float(xp.finfo(gram.dtype).eps))
     keep = eigenvalues > xp.maximum(floor, xp.zeros_like(floor))
     inverse = xp.where(keep, 1.0 / xp.where(keep, eigenvalues, xp.ones_like(eigenvalues)), xp.zeros_like(eigenvalues))
     return ((right @ vectors) * inverse[..., None, :]) @ xp.matrix_transpose(vectors)
+
+
+def _by_cholesky(gram: np.ndarray, right: np.ndarray) -> np.ndarray | None:
+    """The same for a gram whose condition leaves half of the digits; None for others."""
+    from scipy.linalg import get_lapack_funcs
+
+    factor, condition, solve = get_lapack_funcs(("potrf", "pocon", "potrs"), (gram, right))
+    lower, failed = factor(gram, lower=True)
+    if failed or not condition(lower, np.abs(gram).sum(axis=0).max(), uplo="L")[0] > np.sqrt(np.finfo(gram.dtype).eps):
+        return None
+    return np.ascontiguousarray(solve(lower, right.T, lower=True)[0].T)
 
 
 def row_dots(A: Array, B: Array) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from jella.numerics.arrays import Array, at_least, namespace
 from jella.problem.model import Blocks, Problem
+from jella.problem.terms.base import Coupling, Term
 from jella.solve.plan import Plan
 from jella.solve.quadratic import Quadratic, overlap
 from jella.solve.relaxation import Relaxation
@@ -229,7 +230,7 @@ def _update_bases(problem: Problem, plan: Plan, at: Iterate, relaxation: float) 
     elif (factors := problem.loss.view_factors(blocks.loss_state)) is not None:
         quadratics = [own.scaled(float(factor)) for own, factor in zip(quadratics, factors, strict=True)]
     quadratics = [own.scaled(problem.loss.weight) for own in quadratics]
-    if not plan.basis.stacked:
+    if not (plan.basis.stacked or _may_be_stacked(problem, plan, blocks)):
         return tuple(
             plan.basis.apply(quadratic, problem.basis, U, [states[v] for states in blocks.basis_states])
             for v, (quadratic, U) in enumerate(zip(quadratics, blocks.bases, strict=True))
@@ -238,6 +239,13 @@ def _update_bases(problem: Problem, plan: Plan, at: Iterate, relaxation: float) 
     cross = namespace(stack).concat([quadratic.cross for quadratic in quadratics], axis=0)
     stack = plan.basis.apply(Quadratic(quadratics[0].gram, cross), problem.basis, stack)
     return split_rows(stack, [U.shape[0] for U in blocks.bases])
+
+
+def _may_be_stacked(problem: Problem, plan: Plan, blocks: Blocks) -> bool:
+    """Whether the step of all views at once is that of each: one gram, and nothing else that differs between views."""
+    plain = all(type(term).linear is Term.linear and not isinstance(term, Coupling) for term in problem.basis)
+    stateless = all(state is None for states in blocks.basis_states for state in states)
+    return plan.completes and plan.basis.by_row and plain and stateless
 
 
 def split_rows(stack: Array, lengths: Sequence[int]) -> tuple[Array, ...]:

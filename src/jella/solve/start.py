@@ -21,6 +21,8 @@ from jella.views import View, Views
 
 #: below this many samples or features the start is computed through the smaller Gram matrix
 SMALL_SIDE = 2000
+#: sparse views are made dense there for more components than one in this many, which take longer one by one
+MANY = 2
 
 
 @singledispatch
@@ -159,7 +161,8 @@ def truncated_svd(views: Views, rank: int, graph: sparse.csr_array | None = None
     parts = [MeanFilled.of(view) if graph is None else NeighbourFilled.by(view, graph) for view in views]
     smaller = min(views.n_samples, views.n_features)
     large = smaller > SMALL_SIDE and isinstance(views[0].X, np.ndarray)
-    if rank < smaller - 1 and (large or any(view.is_sparse for view in views)):
+    thin = any(view.is_sparse for view in views) and (smaller > SMALL_SIDE or MANY * rank <= smaller)
+    if rank < smaller - 1 and (large or thin):
         Q, s, V = _iterative_svd(views, rank, parts)
     else:
         F = views.xp.concat([part.dense() for part in parts], axis=1)

@@ -100,7 +100,9 @@ def read_frame(raw: Any, name: str, known: Sequence[Category] | None = None) -> 
     categories = frame_categories(raw, columns, name) if known is None else _present(known, columns)
     here = {category.column for category in categories}
     kinds = [(column, dtype) for column, dtype in zip(columns, raw.dtypes, strict=True) if column not in here]
-    check_numeric([column for column, dtype in kinds if not _is_number(dtype)], name)
+    wrong = [column for column, dtype in kinds if not _is_number(dtype)]
+    refuse_objects([columns.index(column) for column in wrong], raw, name)
+    check_numeric(wrong, name)
     dtype = np.float32 if kinds and all(numpy_dtype(dtype) == np.float32 for _, dtype in kinds) else np.float64
     if categories:
         return _expanded(raw, columns, categories, dtype, name)
@@ -160,6 +162,20 @@ def check_numeric(wrong: list[str], name: str) -> None:
         raise ValueError(
             f"view {name!r} must hold real numbers, got non-numeric columns {wrong[:5]}{more}; make a column "
             "of sample ids the index, encode or drop the others"
+        )
+
+
+def refuse_objects(positions: Sequence[int], raw: Any, name: str) -> None:
+    """Refuse columns that hold numbers, or truth values, in a type for any object: the type says nothing of them."""
+    import pandas as pd
+
+    kinds = {"integer", "floating", "mixed-integer-float", "decimal"}
+    found = [j for j in positions if pd.api.types.is_object_dtype(raw.dtypes.iloc[j])]
+    if found and all(pd.api.types.infer_dtype(raw.iloc[:, j], skipna=True) in kinds for j in found):
+        columns = [str(raw.columns[j]) for j in found[:5]]
+        raise ValueError(
+            f"expected columns of a numeric type in view {name!r}, got numbers of type object in {columns}; convert "
+            "them with pandas.to_numeric"
         )
 
 
