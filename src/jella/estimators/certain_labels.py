@@ -20,8 +20,8 @@ from jella.estimators.framework import BaseClusterer
 from jella.estimators.known_classes import known_classes
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
+from jella.graphs.compared import compared_rows
 from jella.numerics.arrays import to_numpy
-from jella.numerics.kmeans import unit_rows
 from jella.readout.base import Readout
 from jella.readout.clusters import Clusters, rank_votes
 from jella.readout.landmarks import Landmarks
@@ -102,7 +102,7 @@ class BaseCertain(BaseClusterer):
         assert known is not None
         labels = np.asarray(self.labels_)
         found = ~(sure[np.arange(labels.size), np.maximum(labels, 0)] >= 0.5)
-        rows = unit_rows(to_numpy(known.own))
+        rows = compared_rows(to_numpy(known.own))
         if len(rows) > OUTLIER_NEIGHBOURS and self.landmarks_.reason != BATCHES:
             factor = LocalOutlierFactor(n_neighbors=OUTLIER_NEIGHBOURS).fit(rows).negative_outlier_factor_
             found[known.places] |= factor < -OUTLIER

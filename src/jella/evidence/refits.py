@@ -13,9 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.parallel import Parallel, delayed
 
 from jella.graphs.cluster_path import partitions_of
+from jella.graphs.compared import compared_rows
 from jella.graphs.neighbours import dense_nearest
 from jella.numerics.arrays import to_numpy
-from jella.numerics.kmeans import unit_rows
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import AnyViews, Views
@@ -93,7 +93,7 @@ def groups_in(W: np.ndarray, numbers: Sequence[int], n_neighbors: int) -> dict[i
 
 def graph_of(W: np.ndarray, n_neighbors: int) -> Any:
     """The symmetric neighbour graph of the rows of an embedding."""
-    directed = neighbour_graph(dense_nearest(unit_rows(W), min(n_neighbors, len(W) - 1))[1])
+    directed = neighbour_graph(dense_nearest(compared_rows(W), min(n_neighbors, len(W) - 1))[1])
     return directed + directed.T
 
 

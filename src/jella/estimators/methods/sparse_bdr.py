@@ -35,7 +35,8 @@ from jella.views.scaling import Scaling
 COMPONENTS_PER_CLUSTER, FEWEST_COMPONENTS = 2, 10
 #: clusters that the model is fitted for where their number is not given; fewer would hide a large number
 UNKNOWN_CLUSTERS = 20
-#: but at most one component per this many features: a rank near the number of features completes nothing
+#: but at most one component per this many features, above the fewest: a rank near the number of features completes
+#: nothing, but fewer than ten features are their own embedding
 FEATURES_PER_COMPONENT = 3
 #: of a sample that is tied to landmarks: numbers that it needs besides embedding and neighbours, seconds per number
 PLACED_NUMBERS, PLACED_SECONDS = 10, 2e-6
@@ -57,7 +58,8 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     n_clusters : int, optional
         Number of clusters k; chosen from the data by default.
     n_components : int, optional
-        Rank r. By default 2 per cluster (40 without n_clusters), at least 10, at most one per three features.
+        Rank r. By default 2 per cluster (40 without n_clusters), at least 10, above that at most one per three features,
+        and at most one per feature.
     n_neighbors : int, default=10
         Neighbours per sample: in the support of B, in the first completion, and in the graph that gives the labels.
     alpha : float, default=0.1
@@ -234,7 +236,8 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
 
     def _rank(self, views: AnyViews) -> int:
         wanted = max(COMPONENTS_PER_CLUSTER * self.n_blocks, FEWEST_COMPONENTS)
-        most = min(views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, 1))
+        few = min(views.n_features, FEWEST_COMPONENTS)
+        most = min(views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, few))
         return min(wanted, most) if self.n_components is None else super()._rank(views)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
