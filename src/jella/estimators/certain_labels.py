@@ -154,7 +154,7 @@ class BaseCertain(BaseClusterer):
         seed = self._seed_of_score()
         return look_for_evidence(readout, refit, n_clusters, seed, self.n_jobs, n_given, most_samples)
 
-    def _refit_part(self, views: Views, like: Scaling) -> Readout:
+    def _refit_part(self, views: Views, like: Scaling | None) -> Readout:
         """A refit to a part of the samples, which may be fewer than components or clusters."""
         most = min(views.n_samples, views.n_features)
         trial = self if self.n_components is None else clone(self).set_params(n_components=min(self.n_components, most))

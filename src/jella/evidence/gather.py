@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -12,9 +13,9 @@ from threadpoolctl import threadpool_limits
 from jella.evidence.confidence import Confidence
 from jella.evidence.permuted import permuted
 from jella.evidence.refits import (
+    HALF,
     MOST_SAMPLES,
     SHARE,
-    PartFit,
     RefitModel,
     agreement,
     drawn_samples,
@@ -73,11 +74,13 @@ class ClusterEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """A path with evidence, the readout that it is about, and the refits that it rests on."""
+    """A path with evidence, the readout that it is about, and what it takes to refit the model to halves."""
 
     path: ClusterPath
     readout: NeighbourReadout
-    parts: list[PartFit]
+    samples: Views
+    refit: RefitModel
+    n_jobs: int | None
     rows: np.ndarray
     seconds: float
 
@@ -150,14 +153,20 @@ def _gather(
         kept = np.full((len(partitions), places.size if n_given is None else n_given), -1)
         kept[:, places[rows]] = partitions
         path = replace(path, partitions=kept)
-    return Gathered(path, readout, parts, rows, perf_counter() - begin)
+    return Gathered(path, readout, samples, refit, n_jobs, rows, perf_counter() - begin)
 
 
-def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: Any) -> ClusterEvidence:
-    """The evidence with the probabilities of the labels (n,) of the fit."""
+def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: int) -> ClusterEvidence:
+    """The evidence with the probabilities of the labels (n,) of the fit: how often refits to halves agree with them.
+
+    These refits choose scaling and weights of views anew, as a user would who has half of the samples.
+    """
     begin, k = perf_counter(), int(labels.max()) + 1
-    votes, theirs, ours = [], [], []
-    for part in found.parts if k > 1 else []:
+    votes, theirs, ours, halves = [], [], [], []
+    if k > 1:
+        with threadpool_limits(limits=1):
+            halves = refit_on_parts(found.samples, partial(found.refit, like=None), seed, found.n_jobs, HALF)
+    for part in halves:
         if k >= part.rows.size:
             continue
         rows = found.rows[part.rows]

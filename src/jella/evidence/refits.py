@@ -22,11 +22,14 @@ from jella.views import AnyViews, Views
 
 #: number of refits, at least and at most, and the share of the samples in each
 FEWEST_REFITS, REFITS, SHARE = 4, 8, 0.75
+#: share of the samples in the refits that probabilities are about
+HALF = 0.5
 #: evidence is taken from at most this many samples
 MOST_SAMPLES = 4000
 
-#: takes views in the user's units, in the order of the fit; returns the NeighbourReadout of a fit to them
-RefitModel: TypeAlias = Callable[[Views], Any]
+#: takes views in the user's units, in the order of the fit; returns the NeighbourReadout of a fit to them, with the
+#: scaling and weights of views of the fit, or with its own if `like=None` is passed
+RefitModel: TypeAlias = Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +55,13 @@ class PartFit:
         return self.readout.find_labels(n_clusters, n_init, seed)
 
 
-def refit_on_parts(samples: Views, refit: RefitModel, seed: int, n_jobs: int | None = None) -> list[PartFit]:
+def refit_on_parts(
+    samples: Views, refit: RefitModel, seed: int, n_jobs: int | None = None, share: float = SHARE
+) -> list[PartFit]:
     """Refits on parts that overlap, each a random share of the samples."""
     rng, n = np.random.default_rng(seed), samples.n_samples
     n_refits = min(max(MOST_SAMPLES // n, FEWEST_REFITS), REFITS)
-    parts = [with_every_view(samples, rng.permutation(n)[: int(SHARE * n)]) for _ in range(n_refits)]
+    parts = [with_every_view(samples, rng.permutation(n)[: int(share * n)]) for _ in range(n_refits)]
     found = in_parallel(refit, [samples.take(rows) for rows in parts], n_jobs)
     return [
         PartFit(rows[readout.known.places], readout)
