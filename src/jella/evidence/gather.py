@@ -188,7 +188,7 @@ def _only(graph: Any, n_clusters: int) -> ClusterPath:
 
 
 def _compared(path: ClusterPath) -> list[int]:
-    """The numbers that evidence is looked for: those of the ladder up to the largest with nearly the best modularity."""
+    """The numbers that evidence is looked for: the ladder up to the largest with nearly the best modularity."""
     ladder = number_ladder(int(path.numbers.max())) if path.numbers.size > 1 else path.numbers
     nearly = path.numbers[path.modularity >= nearly_best(path.modularity)]
     return [int(k) for k in ladder if k <= nearly.max()] or [path.best]

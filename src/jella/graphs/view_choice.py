@@ -117,9 +117,7 @@ def _of_one(view: View, kinds: tuple[str, ...]) -> str:
             continue
         for kind in kinds:
             scaled = Scaling.learn(halves, kind).apply(halves).take(both)
-            shares[kind].append(
-                _shared(*(neighbour_graph(nearest(scaled.only(h), NEIGHBOURS)[1]) for h in range(2)))
-            )
+            shares[kind].append(_shared(*(neighbour_graph(nearest(scaled.only(h), NEIGHBOURS)[1]) for h in range(2))))
     return _best(shares)
 
 

@@ -111,7 +111,8 @@ def _curves(path: ClusterPath) -> Markup:
                 "plot-number-stability",
                 "Line of the stability by number of clusters: "
                 f"{_beside(path, path.stability, path.expected_stability)}.",
-                "How surely the clusters are found again. It is computed up to the largest number with nearly the best modularity.",
+                "How surely the clusters are found again. It is computed up to the largest number with nearly the best "
+                "modularity.",
             )
         )
     return tag("div", *parts, class_="pair")
@@ -134,8 +135,8 @@ def probability_section(found: Probabilities, data: ReportData) -> Markup:
     several = "label is" if doubts == 1 else "labels are"
     count = f"{doubts:,} of {n:,} {several} uncertain: their probability is below {UNCERTAIN}."
     meaning = (
-        "The probability of a label is the share of refits on parts of the samples that would give it again, judged by "
-        "the neighbours of the sample."
+        "The probability of a label is the share of refits on halves of the samples that would give it again, judged "
+        "by the neighbours of the sample."
         if len(found.table)
         else "Refits did not check these probabilities: they are the votes of the neighbours of each sample."
     )
