@@ -21,8 +21,8 @@ from jella.estimators.known_classes import known_classes
 from jella.estimators.transformer import has_clusters
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
+from jella.graphs.compared import compared_rows
 from jella.numerics.arrays import to_numpy
-from jella.numerics.kmeans import unit_rows
 from jella.readout.base import Readout
 from jella.readout.clusters import Clusters, rank_votes
 from jella.readout.landmarks import Landmarks
@@ -105,7 +105,7 @@ class BaseCertain(BaseClusterer):
         assert known is not None
         labels = np.asarray(self.labels_)
         found = ~(sure[np.arange(labels.size), np.maximum(labels, 0)] >= 0.5)
-        rows = unit_rows(to_numpy(known.own))
+        rows = compared_rows(to_numpy(known.own))
         if len(rows) > OUTLIER_NEIGHBOURS and self.landmarks_.reason != BATCHES:
             factor = LocalOutlierFactor(n_neighbors=OUTLIER_NEIGHBOURS).fit(rows).negative_outlier_factor_
             found[known.places] |= factor < -OUTLIER
@@ -157,7 +157,7 @@ class BaseCertain(BaseClusterer):
         seed = self._seed_of_score()
         return look_for_evidence(readout, refit, n_clusters, seed, self.n_jobs, n_given, most_samples)
 
-    def _refit_part(self, views: Views, like: Scaling) -> Readout:
+    def _refit_part(self, views: Views, like: Scaling | None) -> Readout:
         """A refit to a part of the samples, which may be fewer than components or clusters."""
         most = min(views.n_samples, views.n_features)
         trial = self if self.n_components is None else clone(self).set_params(n_components=min(self.n_components, most))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -12,9 +13,9 @@ from threadpoolctl import threadpool_limits
 from jella.evidence.confidence import Confidence
 from jella.evidence.permuted import permuted
 from jella.evidence.refits import (
+    HALF,
     MOST_SAMPLES,
     SHARE,
-    PartFit,
     RefitModel,
     agreement,
     drawn_samples,
@@ -24,10 +25,18 @@ from jella.evidence.refits import (
     matched_labels,
     refit_on_parts,
 )
-from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nearly_best, number_ladder, partitions_of
+from jella.graphs.cluster_path import (
+    STEADY,
+    VALLEY,
+    ClusterPath,
+    choose_n_clusters,
+    nearly_best,
+    number_ladder,
+    partitions_of,
+)
 from jella.graphs.spectral import modularity
 from jella.graphs.surrogates import clouds_like
-from jella.graphs.valleys import dimension_of, valley
+from jella.graphs.valleys import dimension_of, least_valley, valley
 from jella.numerics.arrays import to_numpy
 from jella.numerics.progress import doing
 from jella.readout.neighbours import NeighbourReadout
@@ -66,11 +75,13 @@ class ClusterEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """A path with evidence, the readout that it is about, and the refits that it rests on."""
+    """A path with evidence, the readout that it is about, and what it takes to refit the model to halves."""
 
     path: ClusterPath
     readout: NeighbourReadout
-    parts: list[PartFit]
+    samples: Views
+    refit: RefitModel
+    n_jobs: int | None
     rows: np.ndarray
     seconds: float
 
@@ -121,7 +132,7 @@ def _gather(
     q = min(readout.n_neighbors, max(len(rows) // SAMPLES_PER_NEIGHBOUR, 3))
     graph = graph_of(W, q)
     path = choose_n_clusters(graph) if n_clusters is None else _only(graph, n_clusters)
-    numbers = _in_question(path)
+    numbers = _compared(path)
     doing("refitting on parts of the samples, for evidence of clusters")
     parts = refit_on_parts(samples, refit, seed, n_jobs)
     stability = _stability([(part.rows, part.partitions(numbers, q)) for part in parts], numbers)
@@ -136,8 +147,8 @@ def _gather(
     expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
     of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
     path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds)
-    own = partitions_of(graph, [k for k in {numbers[0], path.best, *path.supported} if k < len(W)] or [1]).labels
-    path = replace(path, valley=_valleys(path, own, W, rng), dimension=dimension_of(W))
+    own = partitions_of(graph, [k for k in numbers if k < len(W)] or [1]).labels
+    path = _with_valleys(path, own, W, rng)
     path = replace(path, n_clusters=n_clusters or (path.best if path.is_clear else 1))
     places = readout.known.places
     partitions = [own[int(k)] for k in path.supported if int(k) in own]
@@ -145,14 +156,20 @@ def _gather(
         kept = np.full((len(partitions), places.size if n_given is None else n_given), -1)
         kept[:, places[rows]] = partitions
         path = replace(path, partitions=kept)
-    return Gathered(path, readout, parts, rows, perf_counter() - begin)
+    return Gathered(path, readout, samples, refit, n_jobs, rows, perf_counter() - begin)
 
 
-def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: Any) -> ClusterEvidence:
-    """The evidence with the probabilities of the labels (n,) of the fit."""
+def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: int) -> ClusterEvidence:
+    """The evidence with the probabilities of the labels (n,) of the fit: how often refits to halves agree with them.
+
+    These refits choose scaling and weights of views anew, as a user would who has half of the samples.
+    """
     begin, k = perf_counter(), int(labels.max()) + 1
-    votes, theirs, ours = [], [], []
-    for part in found.parts if k > 1 else []:
+    votes, theirs, ours, halves = [], [], [], []
+    if k > 1:
+        with threadpool_limits(limits=1):
+            halves = refit_on_parts(found.samples, partial(found.refit, like=None), seed, found.n_jobs, HALF)
+    for part in halves:
         if k >= part.rows.size:
             continue
         rows = found.rows[part.rows]
@@ -173,11 +190,11 @@ def _only(graph: Any, n_clusters: int) -> ClusterPath:
     )
 
 
-def _in_question(path: ClusterPath) -> list[int]:
-    """The numbers that evidence is looked for: those of the ladder with nearly the best modularity."""
+def _compared(path: ClusterPath) -> list[int]:
+    """The numbers that evidence is looked for: the ladder up to the largest with nearly the best modularity."""
     ladder = number_ladder(int(path.numbers.max())) if path.numbers.size > 1 else path.numbers
     nearly = path.numbers[path.modularity >= nearly_best(path.modularity)]
-    return [int(k) for k in ladder if k in nearly] or [path.best]
+    return [int(k) for k in ladder if k <= nearly.max()] or [path.best]
 
 
 def _modularities(W: np.ndarray, numbers: list[int], q: int) -> list[float]:
@@ -206,7 +223,7 @@ def _with_evidence(
     stability: np.ndarray,
     of_clouds: np.ndarray,
 ) -> ClusterPath:
-    """The path with the figures of these numbers; the most stable of them is the best."""
+    """The path with the figures of these numbers; of those in question, the most stable is the best."""
     at = np.searchsorted(path.numbers, numbers)
 
     def placed(values: np.ndarray) -> np.ndarray:
@@ -214,20 +231,35 @@ def _with_evidence(
         full[at] = values
         return full
 
-    best = numbers[int(np.nanargmax(stability))] if np.isfinite(stability).any() else path.best
-    return replace(
+    path = replace(
         path,
-        best=best,
         expected=placed(expected),
         spread=placed(spread),
         stability=placed(stability),
         expected_stability=placed(of_clouds),
     )
+    steady = np.where(path.in_question, np.nan_to_num(path.stability, nan=-np.inf), -np.inf)
+    return replace(path, best=int(path.numbers[steady.argmax()])) if np.isfinite(steady).any() else path
 
 
-def _valleys(path: ClusterPath, own: dict[int, np.ndarray], W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """How rare samples are between clusters (m,), for the best number and the least in question; NaN for others."""
-    least = path.numbers[np.isfinite(path.expected)][:1]
-    return np.array(
-        [valley(W, own[int(k)], rng) if k in (path.best, *least) and int(k) in own else np.nan for k in path.numbers]
-    )
+def _with_valleys(
+    path: ClusterPath, own: dict[int, np.ndarray], W: np.ndarray, rng: np.random.Generator
+) -> ClusterPath:
+    """The path with valleys: how rare samples are between clusters of the best number and of the least in question.
+
+    If clusters are not clear with these, the largest number is looked for that is stable and has valleys all around.
+    """
+    least = path.numbers[path.in_question][:1]
+    valleys, apart = np.full((2, path.numbers.size), np.nan)
+    for k in {path.best, *least.tolist()} & set(own):
+        valleys[path.numbers == k] = valley(W, own[k], rng)
+    path = replace(path, valley=valleys, dimension=dimension_of(W))
+    if path.is_clear:
+        return path
+    best = path.best
+    for k in path.numbers[path.stability >= STEADY].tolist()[::-1]:
+        apart[path.numbers == k] = least_valley(W, own[k], rng)
+        if apart[path.numbers == k] >= VALLEY:
+            best = k
+            break
+    return replace(path, best=best, apart=apart)

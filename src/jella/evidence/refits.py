@@ -13,20 +13,23 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.parallel import Parallel, delayed
 
 from jella.graphs.cluster_path import partitions_of
+from jella.graphs.compared import compared_rows
 from jella.graphs.neighbours import dense_nearest
 from jella.numerics.arrays import to_numpy
-from jella.numerics.kmeans import unit_rows
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import AnyViews, Views
 
 #: number of refits, at least and at most, and the share of the samples in each
 FEWEST_REFITS, REFITS, SHARE = 4, 8, 0.75
+#: share of the samples in the refits that probabilities are about
+HALF = 0.5
 #: evidence is taken from at most this many samples
 MOST_SAMPLES = 4000
 
-#: takes views in the user's units, in the order of the fit; returns the NeighbourReadout of a fit to them
-RefitModel: TypeAlias = Callable[[Views], Any]
+#: takes views in the user's units, in the order of the fit; returns the NeighbourReadout of a fit to them, with the
+#: scaling and weights of views of the fit, or with its own if `like=None` is passed
+RefitModel: TypeAlias = Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +55,13 @@ class PartFit:
         return self.readout.find_labels(n_clusters, n_init, seed)
 
 
-def refit_on_parts(samples: Views, refit: RefitModel, seed: int, n_jobs: int | None = None) -> list[PartFit]:
+def refit_on_parts(
+    samples: Views, refit: RefitModel, seed: int, n_jobs: int | None = None, share: float = SHARE
+) -> list[PartFit]:
     """Refits on parts that overlap, each a random share of the samples."""
     rng, n = np.random.default_rng(seed), samples.n_samples
     n_refits = min(max(MOST_SAMPLES // n, FEWEST_REFITS), REFITS)
-    parts = [with_every_view(samples, rng.permutation(n)[: int(SHARE * n)]) for _ in range(n_refits)]
+    parts = [with_every_view(samples, rng.permutation(n)[: int(share * n)]) for _ in range(n_refits)]
     found = in_parallel(refit, [samples.take(rows) for rows in parts], n_jobs)
     return [
         PartFit(rows[readout.known.places], readout)
@@ -93,7 +98,7 @@ def groups_in(W: np.ndarray, numbers: Sequence[int], n_neighbors: int) -> dict[i
 
 def graph_of(W: np.ndarray, n_neighbors: int) -> Any:
     """The symmetric neighbour graph of the rows of an embedding."""
-    directed = neighbour_graph(dense_nearest(unit_rows(W), min(n_neighbors, len(W) - 1))[1])
+    directed = neighbour_graph(dense_nearest(compared_rows(W), min(n_neighbors, len(W) - 1))[1])
     return directed + directed.T
 
 

@@ -16,6 +16,8 @@ from jella.numerics.kmeans import unit_rows
 
 #: a number of groups is in question if its modularity is at least this share of the best
 NEAR_BEST = 0.95
+#: or if its modularity above that of clouds without groups is at least this share of the best
+NEAR_BEST_ABOVE = 0.9
 #: groups are clear from this clarity on; in standard deviations of clouds without groups
 CLEAR = 2.0
 #: a stability higher by this much counts like a modularity higher by one standard deviation
@@ -24,6 +26,8 @@ STABILITY_UNIT = 0.2
 LEAST_SPREAD = 0.01
 #: clusters have valleys between them from this many times as many samples beside as between them on
 VALLEY = 2.0
+#: clusters with valleys all around need no modularity above that of clouds if they are at least this stable
+STEADY = 0.9
 #: a number is supported if its stability is at most this much below that of the chosen one
 NEARLY_AS_STABLE = 0.1
 
@@ -33,9 +37,11 @@ class ClusterPath:
     """What supports each number of clusters.
 
     The number with the widest gap is chosen among those with nearly the best modularity. With evidence from refits, it
-    is the number whose clusters are found again most surely. If its clusters are not clearer than those of clouds
-    without groups, there are no clear clusters, and one is chosen. The same holds if the samples have few dimensions
-    and are not rare between clusters: a cloud of few dimensions, like a curve, can be cut into many clear parts.
+    is the number whose clusters are found again most surely, among those with nearly the best modularity, as it is or
+    above that of clouds without groups. If its clusters are not clearer than those of clouds, there are no clear
+    clusters, and one is chosen. The same holds if the samples have few dimensions and are not rare between clusters: a
+    cloud of few dimensions, like a curve, can be cut into many clear parts. But if some number divides the samples into
+    clusters that are found again surely and have a valley between any two neighbours, these are clear.
 
     Attributes
     ----------
@@ -61,6 +67,9 @@ class ClusterPath:
     valley : array (m,)
         How many times as many samples lie beside as between neighbouring clusters, for the best number and the least in
         question; NaN where it was not computed, and without numbers if nothing was.
+    apart : array (m,)
+        The same for the two neighbouring clusters that are least apart, for numbers that were looked at because the
+        others were not clear; 1 where it may be chance.
     dimension : int
         The number of principal axes that hold nine tenths of the variance of the embedding; 0 if not computed.
     """
@@ -76,12 +85,27 @@ class ClusterPath:
     expected_stability: np.ndarray
     partitions: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
     valley: np.ndarray = field(default_factory=lambda: np.empty(0))
+    apart: np.ndarray = field(default_factory=lambda: np.empty(0))
     dimension: int = 0
 
     @property
     def excess(self) -> np.ndarray:
         """Modularity above that of clouds without groups, in their standard deviations, (m,)."""
         return (self.modularity - self.expected) / np.maximum(self.spread, LEAST_SPREAD)
+
+    @property
+    def in_question(self) -> np.ndarray:
+        """Which numbers are in question, (m,) booleans: with nearly the best modularity, or the best above clouds.
+
+        Modularity favours many groups: a cloud of few dimensions is cut into several at little cost, and so is each of
+        two groups. How far it is above that of clouds, with the same number of groups, does not.
+        """
+        above = self.modularity - self.expected
+        known = np.isfinite(above)
+        nearly = self.modularity >= nearly_best(self.modularity)
+        if not known.any():
+            return nearly
+        return known & (nearly | (above >= nearly_best(above[known], NEAR_BEST_ABOVE)))
 
     @property
     def is_known(self) -> bool:
@@ -91,7 +115,12 @@ class ClusterPath:
     @property
     def is_clear(self) -> bool:
         """Whether clusters are clear, or were not compared with clouds without groups."""
-        return not self.is_known or (self.clarity >= CLEAR and not self.is_one_cloud)
+        return not self.is_known or (self.clarity >= CLEAR and not self.is_one_cloud) or self.is_apart
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the clusters of the best number were found to have valleys between them, all around."""
+        return self.apart.size > 0 and bool((self.apart[self.numbers == self.best] >= VALLEY).any())
 
     @property
     def is_one_cloud(self) -> bool:
@@ -102,7 +131,7 @@ class ClusterPath:
         """
         if not np.isfinite(self.valley).any():
             return False
-        least = int(self.numbers[np.isfinite(self.expected)].min())
+        least = int(self.numbers[self.in_question].min())
         return least - 1 > self.dimension and float(np.nanmax(self.valley)) < VALLEY
 
     @property
@@ -115,7 +144,7 @@ class ClusterPath:
         at = self.numbers == self.best
         more = (self.stability - self.expected_stability)[at]
         steady = float(more[0]) / STABILITY_UNIT if more.size and np.isfinite(more[0]) else 0.0
-        return float(np.nanmean(self.excess)) + steady if self.is_known else float("nan")
+        return float(np.nanmean(self.excess[self.in_question])) + steady if self.is_known else float("nan")
 
     @property
     def supported(self) -> np.ndarray:
@@ -125,7 +154,8 @@ class ClusterPath:
         if not self.is_clear:
             return np.empty(0, dtype=np.intp)
         least = self.stability[self.numbers == self.best] - NEARLY_AS_STABLE
-        return self.numbers[(self.numbers == self.best) | ((self.excess >= CLEAR) & (self.stability >= least))]
+        also = self.in_question & (self.excess >= CLEAR) & (self.stability >= least)
+        return self.numbers[(self.numbers == self.best) | also]
 
     def hierarchy(self) -> list[tuple[int, int, float]]:
         """How the supported numbers nest: for neighbouring numbers (fewer, more, share of the samples that nest).
@@ -144,7 +174,7 @@ class ClusterPath:
             return f"{self.n_clusters} clusters, by the graph alone; not compared with data without clusters"
         at = self.numbers == self.best
         figures = f"{self.modularity[at][0]:.2f}, {self.expected[at][0]:.2f} expected without clusters"
-        if self.is_one_cloud and self.clarity >= CLEAR:
+        if not self.is_clear and self.is_one_cloud and self.clarity >= CLEAR:
             axes = "dimension" if self.dimension == 1 else "dimensions"
             return (
                 f"no clear clusters: the samples are one cloud of {self.dimension} {axes}, {self.best} clusters have "
@@ -156,10 +186,12 @@ class ClusterPath:
         stable = "" if np.isnan(self.stability[at][0]) else f"; stability {self.stability[at][0]:.2f}"
         numbers = self.supported
         also = f" ({numbers.min()} to {numbers.max()} are supported)" if numbers.size > 1 else ""
+        if self.is_apart:
+            figures += f"; at least {np.nanmax(self.apart):.1f} times as many samples beside as between them"
         return f"clear clusters: {self.best}{also}; modularity {figures}{stable}"
 
     def __repr__(self) -> str:
-        nearly = self.modularity >= nearly_best(self.modularity)
+        nearly = self.in_question | (self.numbers == self.best)
         rows = [
             f"  {k:4d}  modularity {m:.3f}"
             + (f" ({e:.3f} without groups)" if np.isfinite(e) else "")
@@ -222,10 +254,10 @@ def partitions_of(graph: Graph, numbers: Any, most: int | None = None) -> Partit
     return Partitions({int(k): _cut(vectors[:, :k]) for k in numbers}, values)
 
 
-def nearly_best(values: np.ndarray) -> float:
-    """The lowest modularity that counts as nearly the best; the best may be negative."""
+def nearly_best(values: np.ndarray, share: float = NEAR_BEST) -> float:
+    """The lowest value that counts as nearly the best, at least this share of it; the best may be negative."""
     best = float(np.max(values))
-    return best - (1.0 - NEAR_BEST) * abs(best)
+    return best - (1.0 - share) * abs(best)
 
 
 def number_ladder(most: int) -> list[int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from jella.numerics.kmeans import unit_rows
-
 #: groups that each group is compared with, and how often samples are divided into halves for it
 NEIGHBOURS, DIVISIONS = 2, 2
 #: groups with fewer samples are left out: each half needs two
 FEWEST = 4
+#: a valley of fewer standard errors may be chance
+SURE = 2.0
 #: share of the variance that the dimensions of a cloud hold
 SHARE = 0.9
 
@@ -25,14 +25,30 @@ def valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float
 
     Clouds with one mode have about 1 to 1.7 times as many: samples near a cut may belong to a third group.
     """
-    X = unit_rows(W)
+    beside, between = _counted(W, labels, rng)
+    return float((beside.sum() + 1.0) / (between.sum() + 1.0)) if beside.size else 1.0
+
+
+def least_valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float:
+    """As `valley`, of the two neighbouring groups that are least apart; 1 where it may be chance.
+
+    It may be chance if the difference is below two standard errors, or if a group has fewer than four samples.
+    """
+    beside, between = _counted(W, labels, rng)
+    if beside.size == 0 or np.bincount(labels).min() < FEWEST:
+        return 1.0
+    sure = beside - between >= SURE * np.sqrt(beside + between + 1.0)
+    return float(np.where(sure, (beside + 1.0) / (between + 1.0), 1.0).min())
+
+
+def _counted(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Samples beside and between groups, (p,) each, for pairs of neighbouring groups."""
     groups = np.flatnonzero(np.bincount(labels) >= FEWEST)
     if groups.size < 2:
-        return 1.0
-    pairs = _neighbours(np.stack([X[labels == c].mean(axis=0) for c in groups]))
-    thirds = np.array([_thirds(X[labels == groups[a]], X[labels == groups[b]], rng) for a, b in pairs])
-    beside, between = thirds[:, [0, 2]].min(axis=1).sum(), thirds[:, 1].sum()
-    return float((beside + 1.0) / (between + 1.0))
+        return np.empty(0), np.empty(0)
+    pairs = _neighbours(np.stack([W[labels == c].mean(axis=0) for c in groups]))
+    thirds = np.array([_thirds(W[labels == groups[a]], W[labels == groups[b]], rng) for a, b in pairs])
+    return thirds[:, [0, 2]].min(axis=1), thirds[:, 1]
 
 
 def _neighbours(centres: np.ndarray) -> list[tuple[int, int]]:

@@ -1,4 +1,7 @@
-"""The scaling and the weight of each view, chosen without labels: by what views agree on, and by how clear each is."""
+"""The scaling and the weight of each view, chosen without labels: by what views agree on, and by how clear each is.
+
+Where there is one view only, halves of its features stand for views.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ import numpy as np
 
 from jella.graphs.neighbours import nearest, neighbour_graph
 from jella.graphs.spectral import modularity, spectral_labels
-from jella.views import AnyViews
+from jella.numerics.arrays import to_numpy
+from jella.views import AnyViews, View, Views
 from jella.views.scaling import Scaling
 
 #: at most this many samples are compared
@@ -17,6 +21,8 @@ SAMPLE = 1000
 NEIGHBOURS = 10
 #: two views are compared if at least this many samples have both
 FEWEST = 20
+#: how often the features of a single view are divided, and the fewest in a half
+DIVISIONS, FEWEST_FEATURES = 4, 2
 #: another scaling replaces the suggested one if its agreement is higher by this factor
 MARGIN = 1.05
 #: scalings that are tried, by the scaling that the kind of data suggests
@@ -36,7 +42,8 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
     """The kind of scaling of each view: the one whose neighbours are most often neighbours in the other views.
 
     If two views agree on nearest neighbours, neither's scale can be the reason. How often they agree does not depend on
-    any unit. Sparse views keep the suggested scaling, 'root' with samples at unit norm.
+    any unit. Sparse views keep the suggested scaling, 'root' with samples at unit norm. A single view has the scaling
+    under which random halves of its features agree most.
 
     Parameters
     ----------
@@ -48,9 +55,11 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
         (kind,) if scale.by_norm else CANDIDATES[kind]
         for kind, scale in zip(suggested.kinds, suggested.scales, strict=True)
     ]
-    if len(views) == 1 or all(len(each) == 1 for each in kinds):
+    if all(len(each) == 1 for each in kinds):
         return suggested.kinds
     some = views.fetch(_sample(views.n_samples))
+    if len(views) == 1:
+        return (_of_one(some[0], kinds[0]),)
     alone = [some.only(v) for v in range(len(views))]
     scaled = [
         {kind: Scaling.learn(one, kind).apply(one) for kind in each} for one, each in zip(alone, kinds, strict=True)
@@ -67,7 +76,7 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
         ]
         for a, first in graphs[0].items():
             for b, second in graphs[1].items():
-                share = float((first * second).sum()) / first.sum()
+                share = _shared(first, second)
                 agreed[u][a].append(share)
                 agreed[v][b].append(share)
     return tuple(_best(shares) for shares in agreed)
@@ -96,6 +105,34 @@ def clarity_weights(views: AnyViews, scaling: Scaling, n_clusters: int) -> np.nd
     clarity = np.clip(clarity, 0.02, 0.98)
     odds = clarity / (1.0 - clarity)
     return odds / odds.mean()
+
+
+def _of_one(view: View, kinds: tuple[str, ...]) -> str:
+    """The kind under which halves of the features agree most; the first one for few features or samples."""
+    rng, d = np.random.default_rng(0), view.n_features
+    shares: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for _ in range(DIVISIONS if d >= 2 * FEWEST_FEATURES else 0):
+        order = rng.permutation(d)
+        halves = Views(tuple(_columns(view, np.sort(half)) for half in (order[: d // 2], order[d // 2 :])))
+        both = np.flatnonzero(halves.presence().all(axis=1))
+        if both.size < FEWEST:
+            continue
+        for kind in kinds:
+            scaled = Scaling.learn(halves, kind).apply(halves).take(both)
+            shares[kind].append(_shared(*(neighbour_graph(nearest(scaled.only(h), NEIGHBOURS)[1]) for h in range(2))))
+    return _best(shares)
+
+
+def _columns(view: View, columns: np.ndarray) -> View:
+    """A dense view of some of the features."""
+    X, mask = to_numpy(view.X)[:, columns], to_numpy(view.mask)
+    name = f"{view.name} {columns[0]}"  # the halves need different names
+    return View(name, X, mask if mask.shape[1] == 1 else mask[:, columns])
+
+
+def _shared(first: Any, second: Any) -> float:
+    """The share of the edges of one graph that another has too."""
+    return float((first * second).sum()) / float(first.sum())
 
 
 def _best(shares: dict[str, list[float]]) -> str:

@@ -181,7 +181,7 @@ class Clustering:
         """A pandas DataFrame with one row per cluster; -1 stands for samples that belong to none.
 
         Its columns are: size and share of all samples; mean_probability of the labels, and n_uncertain, the number of
-        labels with a probability below 0.6; found_again, how often refits on parts of the samples agree with a label;
+        labels with a probability below 0.6; found_again, how often refits on halves of the samples agree with a label;
         for each view, lacks_NAME, the share of samples without it, and missing_NAME, the share of missing entries; and
         features, the three that differ most, with their effects as in `markers`.
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from jella.graphs.cluster_path import ClusterPath
+from jella.graphs.compared import compared_rows
 from jella.graphs.neighbours import dense_nearest
 from jella.numerics.arrays import Array, like, row_blocks, to_numpy
 from jella.numerics.kmeans import unit_rows
@@ -67,7 +68,7 @@ class NeighbourClusters(Clusters):
     Attributes
     ----------
     rows, labels : array (m, r) and int array (m,)
-        The embedding of the samples of the fit, rows at unit norm, and their labels.
+        The embedding of the samples of the fit, and their labels.
     n_neighbors : int
     n_clusters : int
     path : ClusterPath or None
@@ -86,7 +87,8 @@ class NeighbourClusters(Clusters):
 
     def votes(self, W: Array) -> np.ndarray:
         """Votes (n, k) of the neighbours of new rows for the clusters."""
-        _, found = dense_nearest(self.rows, self.n_neighbors, queries=unit_rows(like(W, self.rows)))
+        queries = compared_rows(like(W, self.rows), self.rows)
+        _, found = dense_nearest(compared_rows(self.rows), self.n_neighbors, queries=queries)
         return rank_votes(found, self.labels, self.n_clusters)
 
     def attributes(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters
+from jella.graphs.compared import compared_rows
 from jella.graphs.confirmed import confirmed_graph, label_neighbours
 from jella.graphs.expected import FitExpected
 from jella.graphs.lending import lent_embedding, lent_residual
@@ -19,7 +20,6 @@ from jella.graphs.seeded import seeded_labels
 from jella.graphs.spectral import diffused_labels
 from jella.numerics.arrays import Array, beside, like, namespace, row_blocks, take_rows, to_numpy
 from jella.numerics.finite import refuse_nonfinite
-from jella.numerics.kmeans import unit_rows
 from jella.numerics.progress import doing
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.residuals import ViewData
@@ -121,7 +121,7 @@ class NeighbourReadout(LowRankReadout):
             As in FitSamples; W is the model's own embedding.
         """
         q = max(neighbours.shape[1], 1)
-        _, near = dense_nearest(unit_rows(W), q)
+        _, near = dense_nearest(compared_rows(W), q)
         donors = np.concatenate([neighbours, near], axis=1)
         shown = lent_embedding(samples, samples, W, donors, readout.bases, in_turn=True)
         parts = {one.name: getattr(readout, one.name) for one in fields(readout)}
@@ -138,8 +138,11 @@ class NeighbourReadout(LowRankReadout):
         return FitExpected(self._fit.own, self.bases)
 
     @cached_property
-    def _unit_rows(self) -> Array:
-        return unit_rows(self._fit.own)
+    def _rows(self) -> Array:
+        return compared_rows(self._fit.own)
+
+    def _as_compared(self, W: Array) -> Array:
+        return compared_rows(W, self._fit.own)
 
     def solve(self, views: Views) -> Array:
         """The embedding (n, r) of new samples: from their observed values, pulled to the mean of their neighbours."""
@@ -187,7 +190,7 @@ class NeighbourReadout(LowRankReadout):
 
     def _near(self, W: Array) -> np.ndarray:
         """Neighbours (n, q), in the fit, of embeddings (n, r)."""
-        return dense_nearest(self._unit_rows, self.n_neighbors, queries=unit_rows(W))[1]
+        return dense_nearest(self._rows, self.n_neighbors, queries=self._as_compared(W))[1]
 
     def _mean_of(self, found: np.ndarray) -> Array:
         """The mean embedding of samples of the fit (n, q), -1 where there is none."""
@@ -219,11 +222,11 @@ class NeighbourReadout(LowRankReadout):
 
     def _graph_to(self, W: Array) -> sparse.csr_array:
         """A graph (n, m) of ones at the neighbours of embeddings (n, r) in the fit; none for rows of NaN."""
-        rows, xp = self._unit_rows, namespace(W)
+        rows, xp = self._rows, namespace(W)
         known = ~to_numpy(xp.any(xp.isnan(W), axis=1))
         found = np.full((known.size, min(self.n_neighbors, rows.shape[0])), -1)
         if known.any():
-            found[known] = dense_nearest(rows, found.shape[1], queries=unit_rows(take_rows(W, known)))[1]
+            found[known] = dense_nearest(rows, found.shape[1], queries=self._as_compared(take_rows(W, known)))[1]
         lines, places = np.nonzero(found >= 0)
         ones = np.ones(lines.size, dtype=np.dtype(str(rows.dtype).rpartition(".")[2]))
         return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, rows.shape[0]))
@@ -253,7 +256,7 @@ class NeighbourReadout(LowRankReadout):
             path = self.cluster_path() if path is None else path
             n_clusters = path.n_clusters
         labels = self.find_labels(n_clusters, n_init, random_state, classes)
-        return NeighbourClusters(self._unit_rows, labels, self.n_neighbors, n_clusters, path), labels
+        return NeighbourClusters(self._fit.own, labels, self.n_neighbors, n_clusters, path), labels
 
     def cluster_path(self) -> ClusterPath:
         """What the neighbour graph of the embedding says about numbers of clusters."""
@@ -295,7 +298,7 @@ class NeighbourReadout(LowRankReadout):
         """The graph that labels come from."""
         weights = [scale.root_weight**2 for scale in self.scaling.scales]
         q = label_neighbours(views.n_samples, n_clusters, self.n_neighbors)
-        _, near = dense_nearest(unit_rows(W), q)
+        _, near = dense_nearest(compared_rows(W), q)
         return confirmed_graph(near, views, W, self.bases, weights)
 
     def _present_new(self, views: Views) -> Array:

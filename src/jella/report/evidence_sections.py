@@ -56,7 +56,7 @@ def _nesting(path: ClusterPath) -> str:
 def _figures(path: ClusterPath) -> str:
     """The figures of the only number that was compared, in words."""
     at = int(np.flatnonzero(path.numbers == path.best)[0])
-    only = "This number was given" if path.numbers.size == 1 else "No other number has nearly as high a modularity"
+    only = "This number was given" if path.numbers.size == 1 else "No other number was in question"
     way = "above" if path.excess[at] >= 0 else "below"
     stable, chance = path.stability[at], path.expected_stability[at]
     again = (
@@ -80,7 +80,13 @@ def _rule(path: ClusterPath) -> str:
 
 
 def _cloud(path: ClusterPath) -> str:
-    """Why clusters of a cloud of few dimensions are not clear; nothing for others."""
+    """What valleys say, where they decide: clusters with valleys all around, or a cloud of few dimensions without."""
+    if path.is_apart:
+        return (
+            " These clusters are clear because they are found again surely and samples are rare between any two "
+            f"neighbouring ones: at least {np.nanmax(path.apart):.1f} times as many lie beside as between them, where "
+            f"{VALLEY:g} times as many are asked for."
+        )
     if not path.is_one_cloud:
         return ""
     return (
@@ -106,7 +112,8 @@ def _curves(path: ClusterPath) -> Markup:
                 "plot-number-stability",
                 "Line of the stability by number of clusters: "
                 f"{_beside(path, path.stability, path.expected_stability)}.",
-                "How surely the clusters are found again. It is computed for numbers with nearly the best modularity.",
+                "How surely the clusters are found again. It is computed up to the largest number with nearly the best "
+                "modularity.",
             )
         )
     return tag("div", *parts, class_="pair")
@@ -130,8 +137,8 @@ def probability_section(found: Probabilities, data: ReportData) -> Markup:
     count = f"{doubts:,} of {n:,} {several} uncertain: their probability is below {UNCERTAIN}."
     count += drawn_words(n, found.n_samples)
     meaning = (
-        "The probability of a label is the share of refits on parts of the samples that would give it again, judged by "
-        "the neighbours of the sample."
+        "The probability of a label is the share of refits on halves of the samples that would give it again, judged "
+        "by the neighbours of the sample."
         if len(found.table)
         else "Refits did not check these probabilities: they are the votes of the neighbours of each sample."
     )

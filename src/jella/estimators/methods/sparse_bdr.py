@@ -35,7 +35,8 @@ from jella.views.scaling import Scaling
 COMPONENTS_PER_CLUSTER, FEWEST_COMPONENTS = 2, 10
 #: clusters that the model is fitted for where their number is not given; fewer would hide a large number
 UNKNOWN_CLUSTERS = 20
-#: but at most one component per this many features: a rank near the number of features completes nothing
+#: but at most one component per this many features, above the fewest: a rank near the number of features completes
+#: nothing, but fewer than ten features are their own embedding
 FEATURES_PER_COMPONENT = 3
 #: of a sample that is tied to landmarks: numbers that it needs besides embedding and neighbours, seconds per number
 PLACED_NUMBERS, PLACED_SECONDS = 10, 2e-6
@@ -57,7 +58,8 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     n_clusters : int, optional
         Number of clusters k; chosen from the data by default.
     n_components : int, optional
-        Rank r. By default 2 per cluster (40 without n_clusters), at least 10, at most one per three features.
+        Rank r. By default 2 per cluster (40 without n_clusters), at least 10, above that at most one per three
+        features, and at most one per feature.
     n_neighbors : int, default=10
         Neighbours per sample: in the support of B, in the first completion, and in the graph that gives the labels.
     alpha : float, default=0.1
@@ -70,7 +72,8 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         Weight of ‖W‖²; it shrinks most the samples of which little was observed.
     scale : str, or sequence or dict of str, default='auto'
         A scaling of `jella.MVLIV`, one for all views or one per view. 'auto' takes, per view, the one of 'root',
-        'standardize' and 'center' whose neighbours agree most with those of the other views.
+        'standardize' and 'center' whose neighbours agree most with those of the other views; in a single view, halves
+        of its features take their place.
     view_weights : 'auto', or sequence or dict of float, default='auto'
         Weights in the loss, None for equal ones. 'auto' gives more to a view whose own graph falls into clearer groups.
     solver : {'basic', 'sor'} or Relaxation, default='sor'
@@ -90,8 +93,8 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         them. It takes a few fits. False: the value of this model plus the mean residual of the neighbours.
     evidence : bool, default=True
         Whether a number of clusters that is not given is chosen with evidence from refits on parts of the samples and
-        from data without clusters, which takes six to ten fits of at most 4000 samples; without clear clusters it is
-        1, with a warning. False: by the neighbour graph alone, and probabilities of labels are not calibrated.
+        from data without clusters, which takes eight to fifteen fits of at most 4000 samples; without clear clusters
+        it is 1, with a warning. False: by the neighbour graph alone, and probabilities of labels are not calibrated.
     n_jobs : int, optional
         Threads for the refits that give evidence; None means one, -1 all.
     landmarks : 'auto', int or None, default='auto'
@@ -118,7 +121,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     n_clusters_, cluster_path_ : int, ClusterPath
         Number of clusters; what supports each number, where it was chosen.
     label_probabilities_ : array (n, k)
-        Probability that a refit on a part of the samples puts a sample into a cluster; NaN for samples without any
+        Probability that a refit on half of the samples puts a sample into a cluster; NaN for samples without any
         value. Computed when it is first asked for, from refits; see `gather_evidence`.
     evidence_ : ClusterEvidence or None
         What `gather_evidence` has found.
@@ -234,7 +237,8 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
 
     def _rank(self, views: AnyViews) -> int:
         wanted = max(COMPONENTS_PER_CLUSTER * self.n_blocks, FEWEST_COMPONENTS)
-        most = min(views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, 1))
+        few = min(views.n_features, FEWEST_COMPONENTS)
+        most = min(views.n_samples, max(views.n_features // FEATURES_PER_COMPONENT, few))
         return min(wanted, most) if self.n_components is None else super()._rank(views)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
