@@ -11,10 +11,10 @@ from jella.numerics.kmeans import unit_rows
 def compared_rows(W: Array, fit: Array | None = None) -> Array:
     """Rows (n, r + 1) at unit norm, after one more component: the root mean square entry of the embedding (n, r).
 
-    In any array library. The fewer values of a sample were observed, the shorter is its row. So rows are compared by direction. With few
+    The fewer values of a sample were observed, the shorter is its row. So rows are compared by direction. With few
     components a direction says too little: one component has two of them, and a group in the middle lies in all. The
     constant component has a share of 1 / (r + 1) in the squared norm of an average row. So length counts where there
-    are few components, and hardly where there are many.
+    are few components, and hardly where there are many. Rows may be of any array library.
 
     Parameters
     ----------
