@@ -4,9 +4,11 @@ Run on a machine with CUDA: python benchmarks/gpu_fit.py [--sizes 100000 1000000
 
 Synthetic data of benchmarks/scale.py, single precision, 30 % missing, ten clusters, default settings otherwise. On the
 card the views are tensors there, and the fitted model stays there; on the cores they are NumPy arrays, with as many
-threads of BLAS as there are cores. A small fit on the card comes before, so that loading its libraries is not timed; each time on the card is the best of three. Beyond 100 000 samples landmarks are chosen anyway. `card_computes_seconds` are those in which a kernel or a copy ran
-on the card, by PyTorch's profiler: the rest of a fit is the host, computing or starting kernels. `from_host_seconds` is
-the fit of NumPy arrays on the card, with all copies: the way of `--device cuda`.
+threads of BLAS as there are cores. A small fit on the card comes before, so that loading its libraries is not timed;
+each time on the card is the best of three. Beyond 100 000 samples landmarks are chosen anyway. `card_computes_seconds`
+are those in which a kernel or a copy ran on the card, by PyTorch's profiler: the rest of a fit is the host, computing
+or starting kernels. `from_host_seconds` is the fit of NumPy arrays on the card, with all copies: the way of
+`--device cuda`.
 """
 
 from __future__ import annotations
@@ -113,7 +115,7 @@ def main() -> None:
                 line["ratio"] = round(line["cores"]["seconds"] / line["card"]["seconds"], 1)
             print(json.dumps(line), flush=True)
             lines.append(line)
-    Path(chosen.out).write_text("".join(json.dumps(line) + "\n" for line in lines))
+            Path(chosen.out).write_text("".join(json.dumps(one) + "\n" for one in lines))
 
 
 if __name__ == "__main__":
