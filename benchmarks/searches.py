@@ -47,7 +47,7 @@ def cells(rows: Rows, probes: int) -> np.ndarray:
     """Cells of k-means, by jella."""
     from jella.graphs import neighbours
 
-    neighbours.EXACT, neighbours.PROBES = 0, probes
+    neighbours.EXACT, neighbours.FOUND, neighbours.PROBES = 0, 1.0, probes
     return neighbours.dense_nearest(rows, Q)[1]
 
 
@@ -116,7 +116,7 @@ def _without_self(found: np.ndarray) -> np.ndarray:
 #: program, the module that it needs, and settings from cheap to thorough
 PROGRAMS: dict[str, tuple[Callable[[Rows, int], np.ndarray], str, tuple[int, ...]]] = {
     "jella, all pairs": (tiles, "jella", (0,)),
-    "jella, cells": (cells, "jella", (2, 4, 8, 16, 24)),
+    "jella, cells": (cells, "jella", (4, 8, 16, 24)),
     "pynndescent": (pynndescent, "pynndescent", (11, 15, 20, 30)),
     "hnswlib": (hnswlib, "hnswlib", (11, 20, 40, 80, 160)),
     "faiss, all pairs": (faiss_flat, "faiss", (0,)),
@@ -175,13 +175,14 @@ def prepare(rows: Rows, path: Path) -> None:
     np.savez(path, rows=rows, asked=asked, true=true)
 
 
-def compared(path: Path, all_pairs: bool) -> list[dict[str, Any]]:
+def compared(path: Path, programs: list[str], all_pairs: bool) -> list[dict[str, Any]]:
     """All settings of all programs; a program stops at the first setting that reaches the highest recall."""
     results = []
     one = dict.fromkeys(
         ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
     )  # fmt: skip
-    for program, (_, module, settings) in PROGRAMS.items():
+    for program in programs:
+        _, module, settings = PROGRAMS[program]
         if importlib.util.find_spec(module) is None or ("all pairs" in program and not all_pairs):
             continue
         for setting in settings:
@@ -212,7 +213,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--mnist", help="folder with the four files of MNIST")
     parser.add_argument("--sizes", type=int, nargs="*", default=[20_000, 100_000])
-    parser.add_argument("--most-pairs", type=int, default=100_000, help="all pairs are compared up to this many rows")
+    parser.add_argument("--most-pairs", type=int, default=20_000, help="all pairs are compared up to this many rows")
+    parser.add_argument("--programs", nargs="*", default=list(PROGRAMS), choices=list(PROGRAMS))
     parser.add_argument("--one", nargs=3, help="measure one setting in this process and print JSON")
     chosen = parser.parse_args()
     if chosen.one:
@@ -232,7 +234,7 @@ def main() -> None:
             path = Path(folder) / "rows.npz"
             rows = make()
             prepare(rows, path)
-            texts.append(table(title, compared(path, len(rows) <= chosen.most_pairs)))
+            texts.append(table(title, compared(path, chosen.programs, len(rows) <= chosen.most_pairs)))
             print(texts[-1], flush=True)
     FILE.write_text("\n\n".join(texts) + "\n")
 
