@@ -104,7 +104,7 @@ def test_clear_groups_of_few_features_are_counted(k, d, n, views):
     X, y = planted(k, d, n)
     model = quietly(np.array_split(X, views, axis=1))
     assert model.n_clusters_ == k
-    assert adjusted_rand_score(y, model.labels_) > 0.85
+    assert adjusted_rand_score(y, model.labels_) > 0.8
     assert k in model.cluster_path_.supported
 
 

@@ -73,7 +73,7 @@ class ClusterPath:
         The same for the two neighbouring clusters that are least apart, for numbers that were looked at because the
         others were not clear; 1 where it may be chance.
     cloud_valley : float
-        The valley of clouds without groups, cut into the best number; NaN if not computed.
+        The valley of clouds without groups, cut into the best number; 0 if not computed.
     dimension : int
         The number of principal axes that hold nine tenths of the variance of the embedding; 0 if not computed.
     """
@@ -90,7 +90,7 @@ class ClusterPath:
     partitions: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
     valley: np.ndarray = field(default_factory=lambda: np.empty(0))
     apart: np.ndarray = field(default_factory=lambda: np.empty(0))
-    cloud_valley: float = float("nan")
+    cloud_valley: float = 0.0
     dimension: int = 0
 
     @property

@@ -88,7 +88,7 @@ def _cloud(path: ClusterPath) -> str:
         )
     if not path.is_one_cloud:
         return ""
-    asked = VALLEY if np.isnan(path.cloud_valley) else max(VALLEY, VALLEY_OF_CLOUDS * path.cloud_valley)
+    asked = max(VALLEY, VALLEY_OF_CLOUDS * path.cloud_valley)
     return (
         f" But nine tenths of the variance lie in {path.dimension} dimensions, which can be cut into many parts, and "
         f"samples are not rare between the clusters: {np.nanmax(path.valley):.1f} times as many lie beside as between "
