@@ -148,7 +148,7 @@ def _gather(
     of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
     path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds)
     own = partitions_of(graph, [k for k in numbers if k < len(W)] or [1]).labels
-    path = _with_valleys(path, own, W, rng)
+    path = _with_valleys(path, own, W, clouds[:FEWEST_CLOUDS], q, rng)
     path = replace(path, n_clusters=n_clusters or (path.best if path.is_clear else 1))
     places = readout.known.places
     partitions = [own[int(k)] for k in path.supported if int(k) in own]
@@ -243,7 +243,12 @@ def _with_evidence(
 
 
 def _with_valleys(
-    path: ClusterPath, own: dict[int, np.ndarray], W: np.ndarray, rng: np.random.Generator
+    path: ClusterPath,
+    own: dict[int, np.ndarray],
+    W: np.ndarray,
+    clouds: list[np.ndarray],
+    q: int,
+    rng: np.random.Generator,
 ) -> ClusterPath:
     """The path with valleys: how rare samples are between clusters of the best number and of the least in question.
 
@@ -254,6 +259,9 @@ def _with_valleys(
     for k in {path.best, *least.tolist()} & set(own):
         valleys[path.numbers == k] = valley(W, own[k], rng)
     path = replace(path, valley=valleys, dimension=dimension_of(W))
+    if path.is_clear and path.best > path.dimension and path.best in own:
+        cut = [(cloud, groups_in(cloud, [path.best], q)[path.best]) for cloud in clouds]
+        path = replace(path, cloud_valley=float(np.mean([valley(cloud, labels, rng) for cloud, labels in cut])))
     if path.is_clear:
         return path
     best = path.best

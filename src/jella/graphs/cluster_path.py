@@ -26,6 +26,8 @@ STABILITY_UNIT = 0.2
 LEAST_SPREAD = 0.01
 #: clusters have valleys between them from this many times as many samples beside as between them on
 VALLEY = 2.0
+#: and more clusters than dimensions from this many times the same figure of clouds without groups on
+VALLEY_OF_CLOUDS = 1.5
 #: clusters with valleys all around need no modularity above that of clouds if they are at least this stable
 STEADY = 0.9
 #: a number is supported if its stability is at most this much below that of the chosen one
@@ -70,6 +72,8 @@ class ClusterPath:
     apart : array (m,)
         The same for the two neighbouring clusters that are least apart, for numbers that were looked at because the
         others were not clear; 1 where it may be chance.
+    cloud_valley : float
+        The valley of clouds without groups, cut into the best number; 0 if not computed.
     dimension : int
         The number of principal axes that hold nine tenths of the variance of the embedding; 0 if not computed.
     """
@@ -86,6 +90,7 @@ class ClusterPath:
     partitions: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
     valley: np.ndarray = field(default_factory=lambda: np.empty(0))
     apart: np.ndarray = field(default_factory=lambda: np.empty(0))
+    cloud_valley: float = 0.0
     dimension: int = 0
 
     @property
@@ -124,15 +129,20 @@ class ClusterPath:
 
     @property
     def is_one_cloud(self) -> bool:
-        """Whether all numbers in question are above the dimensions of the samples plus one, without valleys.
+        """Whether there are more clusters than dimensions of the samples, without valleys.
 
         Clusters that lie in as many directions need no valley between them: they may touch. More clusters than that
-        share directions, and without a valley they may as well be parts of one cloud.
+        share directions, and without a valley they may as well be parts of one cloud. A valley is asked for if all
+        numbers in question are above the dimensions plus one; and one deeper than that of clouds, which are cut where
+        they happen to be thin, if the best number is above the dimensions.
         """
         if not np.isfinite(self.valley).any():
             return False
         least = int(self.numbers[self.in_question].min())
-        return least - 1 > self.dimension and float(np.nanmax(self.valley)) < VALLEY
+        if least - 1 > self.dimension and float(np.nanmax(self.valley)) < VALLEY:
+            return True
+        own = float(self.valley[self.numbers == self.best][0])
+        return self.best > self.dimension and own < VALLEY_OF_CLOUDS * self.cloud_valley
 
     @property
     def clarity(self) -> float:

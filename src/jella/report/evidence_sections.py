@@ -6,7 +6,7 @@ import numpy as np
 
 from jella.evidence.confidence import CLASSES
 from jella.evidence.gather import ClusterEvidence
-from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, VALLEY, ClusterPath
+from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, VALLEY, VALLEY_OF_CLOUDS, ClusterPath
 from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
@@ -89,10 +89,11 @@ def _cloud(path: ClusterPath) -> str:
         )
     if not path.is_one_cloud:
         return ""
+    asked = max(VALLEY, VALLEY_OF_CLOUDS * path.cloud_valley)
     return (
         f" But nine tenths of the variance lie in {path.dimension} dimensions, which can be cut into many parts, and "
         f"samples are not rare between the clusters: {np.nanmax(path.valley):.1f} times as many lie beside as between "
-        f"neighbouring clusters, where {VALLEY:g} times as many are asked for."
+        f"neighbouring clusters, where {asked:.1f} times as many are asked for."
     )
 
 

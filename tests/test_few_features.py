@@ -1,0 +1,154 @@
+"""Small data with few features: how rows are compared, the rank, the scaling of one view, and clusters with valleys."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import adjusted_rand_score
+
+import jella
+import jella.evidence.gather as gathering
+from jella.estimators.certain_labels import NoClearClustersWarning
+from jella.graphs.cluster_path import ClusterPath
+from jella.graphs.compared import compared_rows
+from jella.graphs.neighbours import dense_nearest
+from jella.graphs.valleys import least_valley
+from jella.graphs.view_choice import choose_kinds
+from jella.views import read_views
+
+
+def planted(k, d, n, gap=7.0, seed=0):
+    """Round groups whose centres lie a gap apart in a row, and the groups."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    line = rng.normal(size=d)
+    return gap * y[:, None] * line / np.linalg.norm(line) + rng.normal(size=(n, d)), y
+
+
+def quietly(views, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoClearClustersWarning)
+        return jella.SparseBDR(random_state=0, **given).fit(views)
+
+
+def same_group(W, y):
+    near = dense_nearest(compared_rows(W), 5)[1]
+    return float((y[near] == y[:, None]).mean())
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_group_in_the_middle_has_its_own_neighbours(d):
+    X, y = planted(3, d, 90)
+    assert same_group(X - X.mean(axis=0), y) > 0.95
+
+
+def test_length_hardly_counts_where_there_are_many_components(rng):
+    W = rng.normal(size=(60, 200))
+    assert (dense_nearest(compared_rows(np.vstack([W, 0.3 * W])), 1)[1].ravel() == np.roll(np.arange(120), 60)).all()
+
+
+def test_new_rows_are_compared_with_the_constant_of_the_fit(rng):
+    W = rng.normal(size=(30, 3)).astype(np.float32)
+    np.testing.assert_array_equal(compared_rows(W[:4], W), compared_rows(W)[:4])
+    assert compared_rows(W).dtype == np.float32
+    np.testing.assert_array_equal(compared_rows(np.zeros((3, 2))), 0.0)
+
+
+@pytest.mark.parametrize(("d", "rank"), [(1, 1), (4, 4), (10, 10), (24, 10), (60, 20), (300, 40)])
+def test_few_features_are_their_own_embedding(d, rank, rng):
+    model = jella.SparseBDR(evidence=False, random_state=0).fit([rng.normal(size=(80, d))])
+    assert model.embedding_.shape == (80, rank)
+
+
+def test_a_single_view_is_scaled_as_halves_of_its_features_agree(rng):
+    X, _ = load_wine(return_X_y=True)
+    assert choose_kinds(read_views([X])) == ("standardize",)  # one feature is a thousand times as large
+    X = np.exp(0.3 * rng.normal(size=(150, 1)) @ np.ones((1, 12)) + 0.05 * rng.normal(size=(150, 12)))
+    assert choose_kinds(read_views([X])) == ("root",)
+    holed = X.copy()
+    holed[:, :3][rng.uniform(size=(150, 3)) < 0.4] = np.nan
+    assert choose_kinds(read_views([holed])) == ("root",)
+    assert choose_kinds(read_views([X[:, :3]])) == ("root",)  # too few features for halves
+    assert choose_kinds(read_views([X[:15]])) == ("root",)  # too few samples
+
+
+def test_the_pair_of_groups_that_is_least_apart_counts(rng):
+    X, y = planted(3, 2, 300, gap=8.0)
+    assert least_valley(X, y, rng) > 4
+    cut = np.where((y == 2) & (rng.uniform(size=300) < 0.5), 3, y)  # one group is divided at random
+    assert least_valley(X, cut, rng) == 1.0
+    assert least_valley(X[:12], y[:12], rng) == 1.0  # it may be chance
+    crumb = y.copy()
+    crumb[:2] = 3
+    assert least_valley(X, crumb, rng) == 1.0
+    assert least_valley(X, np.zeros(300, dtype=int), rng) == 1.0
+
+
+def test_numbers_far_above_clouds_are_in_question_too():
+    numbers, unknown = np.array([2, 3, 4, 5]), np.full(4, np.nan)
+    path = ClusterPath(4, 4, numbers, np.array([0.5, 0.6, 0.7, 0.69]), unknown, unknown, unknown, unknown, unknown)
+    assert path.in_question.tolist() == [False, False, True, True]
+    path = replace(path, expected=np.array([0.4, 0.55, 0.66, np.nan]))
+    assert path.in_question.tolist() == [True, False, True, False]
+    path = replace(path, expected=np.array([0.6, 0.75, 0.72, 0.7]))  # all below clouds
+    assert path.in_question.tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize(("k", "d", "n"), [(2, 2, 200), (2, 10, 160), (3, 4, 90), (5, 2, 200)])
+@pytest.mark.parametrize("views", [1, 2])
+def test_clear_groups_of_few_features_are_counted(k, d, n, views):
+    X, y = planted(k, d, n)
+    model = quietly(np.array_split(X, views, axis=1))
+    assert model.n_clusters_ == k
+    assert adjusted_rand_score(y, model.labels_) > 0.8
+    assert k in model.cluster_path_.supported
+
+
+def test_valleys_all_around_make_clusters_clear(monkeypatch, rng):
+    X, y = load_iris(return_X_y=True)
+    model = quietly([X])
+    path = model.cluster_path_
+    assert model.n_clusters_ == path.best == 2
+    assert path.is_apart
+    assert path.clarity < 2
+    assert adjusted_rand_score(y > 0, model.labels_) == 1.0
+    assert "times as many samples beside as between them" in path.words()
+    assert 2 in path.supported
+    monkeypatch.setattr(gathering, "least_valley", lambda *given: 1.0)
+    assert quietly([X]).n_clusters_ == 1
+
+
+def test_more_clusters_than_dimensions_need_deeper_valleys_than_clouds():
+    numbers, one = np.array([2, 6]), np.ones(2)
+    path = ClusterPath(6, 6, numbers, 0.7 * one, one, 0.6 * one, 0.01 * one, one, 0.5 * one, dimension=4)
+    path = replace(path, valley=np.array([2.5, 2.1]))
+    assert path.is_clear  # nothing is known about valleys of clouds
+    for of_clouds, dimension, clear in ((1.6, 4, False), (1.3, 4, True), (1.6, 6, True)):
+        other = replace(path, cloud_valley=of_clouds, dimension=dimension)
+        assert (other.is_clear, other.is_one_cloud) == (clear, not clear)
+
+
+@pytest.mark.parametrize("kind", ["normal", "uniform", "exponential"])
+@pytest.mark.parametrize("d", [2, 4])
+def test_few_features_without_groups_have_none(kind, d):
+    X = getattr(np.random.default_rng(3), kind)(size=(150, d))
+    assert quietly([X]).n_clusters_ == 1
+
+
+def test_probabilities_rest_on_refits_to_halves_with_their_own_scaling(monkeypatch):
+    sizes, original = [], jella.SparseBDR._refit
+
+    def counted(self, views, like=None, n_clusters=None):
+        sizes.append((views.n_samples, like is None))
+        return original(self, views, like=like, n_clusters=n_clusters)
+
+    monkeypatch.setattr(jella.SparseBDR, "_refit", counted)
+    X, _ = planted(3, 20, 90)
+    model = jella.SparseBDR(3, random_state=0).fit([X[:, :10], X[:, 10:]])
+    confidence = model.gather_evidence().confidence
+    assert sizes.count((45, True)) == confidence.n_refits > 1
+    assert (67, False) in sizes
