@@ -14,7 +14,7 @@ from jella.numerics.arrays import (
     Array,
     along_rows,
     at_least,
-    in_numpy,
+    is_numpy,
     namespace,
     row_blocks,
     row_sqnorms,
@@ -29,12 +29,12 @@ TILE_BYTES = 2**25
 
 def is_elsewhere(views: Views) -> bool:
     """Whether all values are in arrays of another library than NumPy and SciPy."""
-    return not any(in_numpy(view.X) for view in views)
+    return not any(is_numpy(view.X) for view in views)
 
 
 @dataclass(frozen=True)
-class Factors:
-    """Factors of distances, of k samples.
+class TileFactors:
+    """TileFactors of distances, of k samples.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Factors:
     norms: Array
 
     @classmethod
-    def joined(cls, parts: list[Factors]) -> Factors:
+    def joined(cls, parts: list[TileFactors]) -> TileFactors:
         """The factors of all views, with the values in one array."""
         concat = namespace(parts[0].norms).concat
         values = concat([one for part in parts for one in part.values], axis=1)
@@ -84,13 +84,13 @@ class Pair:
         centre = xp.sum(base.X, axis=0) / xp.where(count > 0, count, xp.ones_like(count))
         return cls(base, asked, not (base.is_rowwise and asked.is_rowwise), centre)
 
-    def factors(self, view: View, rows: slice, left: bool) -> Factors:
+    def factors(self, view: View, rows: slice, left: bool) -> TileFactors:
         """The factors of some samples on one side of the products."""
         X, observed = self._centred(view, rows)
         norms = row_sqnorms(X)
         squares = X * X if self.by_entry else norms[:, None]
         columns = [-2.0 * X, squares, observed] if left else [X, observed, squares]
-        return Factors(columns, observed / view.n_features if left and self.by_entry else observed, norms)
+        return TileFactors(columns, observed / view.n_features if left and self.by_entry else observed, norms)
 
     def exact(self, rows: slice, places: Array) -> tuple[Array, Array]:
         """Sums of squared differences of the rows that ask from the samples at their places (b, c), and the shares."""
@@ -164,9 +164,9 @@ class Tiles:
         distances, indices = (xp.concat(list(parts), axis=0) for parts in zip(*found, strict=True))
         return distances, to_numpy(indices).astype(np.intp, copy=False)
 
-    def _factors(self, rows: slice, left: bool) -> Factors:
+    def _factors(self, rows: slice, left: bool) -> TileFactors:
         sides = ((pair, pair.asked if left else pair.base) for pair in self.pairs)
-        return Factors.joined([pair.factors(view, rows, left) for pair, view in sides])
+        return TileFactors.joined([pair.factors(view, rows, left) for pair, view in sides])
 
     def _ordered(self, rows: slice, places: Array, q: int, target: int) -> tuple[Array, Array]:
         """The nearest of the samples at these places, ascending, by their differences; ties in this order."""

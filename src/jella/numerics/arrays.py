@@ -48,14 +48,14 @@ def like(values: Any, reference: Array) -> Array:
 
 def beside(values: np.ndarray, reference: Array) -> Array:
     """A NumPy array of any type, in the library and on the device of the reference; NumPy itself for SciPy's arrays."""
-    if in_numpy(reference):
+    if is_numpy(reference):
         return values
     if not values.flags.writeable:
         values = values.copy()  # torch would share the memory, and warn that it is read-only
     return namespace(reference).asarray(values, device=array_api_compat.device(reference))
 
 
-def in_numpy(array: Array) -> bool:
+def is_numpy(array: Array) -> bool:
     """Whether an array is one of NumPy or SciPy."""
     return isinstance(array, np.ndarray) or bool(sparse.issparse(array))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, beside, in_numpy, namespace, row_blocks, target_bytes, to_numpy
+from jella.numerics.arrays import Array, beside, is_numpy, namespace, row_blocks, target_bytes, to_numpy
 from jella.numerics.sparse_arrays import has_sparse
 from jella.views.model import View, Views
 
@@ -45,7 +45,7 @@ def _of_values(view: View, keys: np.ndarray) -> np.ndarray:
         X = sparse.csr_array(view.X)
         sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(_mixed(X.data.astype(np.float64), keys[X.indices]))])
         return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
-    X = view.X if in_numpy(view.X) or has_sparse(view.X) else to_numpy(view.X)
+    X = view.X if is_numpy(view.X) or has_sparse(view.X) else to_numpy(view.X)
     xp, total, keys = namespace(X), np.zeros(view.n_samples, dtype=np.int64), beside(keys, X)
     for rows in row_blocks(view.n_samples, 8 * view.n_features, target_bytes(X, BLOCK_BYTES)):
         total[rows] = to_numpy(xp.sum(_mixed(xp.astype(X[rows, :], xp.float64), keys), axis=1, dtype=xp.int64))
