@@ -264,10 +264,10 @@ def partitions_of(graph: Graph, numbers: Any, most: int | None = None) -> Partit
     return Partitions({int(k): _cut(vectors[:, :k]) for k in numbers}, values)
 
 
-def nearly_best(values: np.ndarray, share: float = NEAR_BEST) -> float:
-    """The lowest value that counts as nearly the best, at least this share of it; the best may be negative."""
+def nearly_best(values: np.ndarray, share: float | None = None) -> float:
+    """The lowest value that counts as nearly the best: this share of it, or `NEAR_BEST`; the best may be negative."""
     best = float(np.max(values))
-    return best - (1.0 - share) * abs(best)
+    return best - (1.0 - (NEAR_BEST if share is None else share)) * abs(best)
 
 
 def number_ladder(most: int) -> list[int]:
