@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from jella.graphs import cells, neighbours
+from jella.graphs import cells, host_search, neighbours
 from jella.graphs.cells import locality_order
 from jella.graphs.neighbours import dense_nearest, nearest, neighbour_graph, search_recall, symmetric_support
 from jella.views.model import View, Views
@@ -96,6 +96,7 @@ def test_blocks_and_tiles_do_not_matter(kind, block, rng, monkeypatch):
     whole = nearest(views, 6)
     monkeypatch.setattr(neighbours, "BLOCK_BYTES", block)
     monkeypatch.setattr(neighbours, "CELL_BLOCK_BYTES", block)
+    monkeypatch.setattr(host_search, "CELL_BLOCK_BYTES", block)
     parts = nearest(views, 6)
     np.testing.assert_array_equal(parts[1], whole[1])
     np.testing.assert_array_equal(parts[0], whole[0])
@@ -314,7 +315,7 @@ def test_single_precision_names_all_that_may_be_nearest(kind, spread, rng, monke
     found = nearest(views, 6)
     assert made[0] == "float32"
     assert spread == 1.0 or "float64" in made
-    monkeypatch.setattr(neighbours, "LARGEST", 0.0)
+    monkeypatch.setattr(host_search, "LARGEST", 0.0)
     made.clear()
     expected = nearest(views, 6)
     assert set(made) == {"float64"}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jella.graphs.neighbours import BLOCK_BYTES
+from jella.graphs.host_search import BLOCK_BYTES
 from jella.graphs.selection import first_places
 from jella.numerics.arrays import Array, namespace, row_blocks, row_sqnorms, target_bytes
 from jella.views.model import View, Views

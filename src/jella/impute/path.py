@@ -29,7 +29,7 @@ from jella.views.scaling import Scaling
 FIRST, FACTOR = 0.35, 0.5
 #: the longest path
 MOST_WEIGHTS = 9
-#: components: all that the data can have, but at most so many, and beyond the fewest at most this work per product
+#: components: all that the data can have, but at most this many, and beyond the fewest at most this work per product
 FEWEST, MOST_COMPONENTS, WORK = 200, 500, 1.6e9
 #: sweeps per weight, and the share of the objective that one must gain
 MOST_SWEEPS, TOLERANCE = 12, 1e-3
@@ -113,7 +113,7 @@ class PathStart:
 
     @classmethod
     def of(cls, scaling: Scaling, views: Views, most: int = MOST_COMPONENTS) -> PathStart:
-        """The start for views in the user's units, with at most so many components."""
+        """The start for views in the user's units, with at most this many components."""
         scaled = path_views(scaling, views)
         Q, s, V = truncated_svd(scaled, min(most, most_components(scaled)))
         largest = float(np.delete(s, np.abs(V[-1]).argmax()).max(initial=0.0))
