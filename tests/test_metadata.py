@@ -234,6 +234,8 @@ def test_survival_that_cannot_be_used_is_refused(monkeypatch):
         check_survival("time", columns)
     with pytest.raises(ValueError, match="got 'x'; it has t, e, bad and text"):
         check_survival(("t", "x"), columns)
+    with pytest.raises(ValueError, match="for survival, got no metadata; pass metadata="):
+        check_survival(("t", "e"), {})
     with pytest.raises(ValueError, match="expected times from 0 in column 'bad'"):
         check_survival(("bad", "e"), columns)
     with pytest.raises(ValueError, match=r"expected 1 .* or 0 .* in column 'text', got 'a' and 'b'; recode it"):

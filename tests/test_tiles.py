@@ -113,6 +113,19 @@ def test_loans(kind, in_turn, xp, rng):
     np.testing.assert_allclose(to_numpy(found), expected, atol=1e-12)
 
 
+def test_the_first_donor_that_has_a_value_lends_it(xp, rng):
+    (raw,) = entries(rng, widths=(6,))
+    W, U = rng.normal(size=(60, 3)), rng.normal(size=(6, 3))
+    donors = rng.integers(-1, 60, size=(60, 4))
+    filled = np.where(np.isnan(raw), W @ U.T, raw)
+    for i, j in np.argwhere(np.isnan(raw)):
+        values = [raw[donor, j] for donor in donors[i] if donor >= 0 and not np.isnan(raw[donor, j])]
+        filled[i, j] = values[0] if values else filled[i, j]
+    views = there(xp, [raw])
+    found = lent_embedding(views, views, xp.asarray(W), donors, [xp.asarray(U)])
+    np.testing.assert_allclose(to_numpy(found), filled @ U, atol=1e-12)
+
+
 @pytest.mark.parametrize("q", [1, 15])
 def test_the_graph_of_labels(q, torch, rng, monkeypatch):
     W = rng.normal(size=(300, 4))

@@ -110,6 +110,11 @@ def check_survival(survival: Any, columns: Mapping[str, Any]) -> tuple[str, str]
             f"expected survival to name two columns of the metadata, got {survival!r}; pass (time, event), for example "
             "('time', 'event')"
         )
+    if not columns:
+        raise ValueError(
+            f"expected metadata with the columns {pair[0]!r} and {pair[1]!r} for survival, got no metadata; pass "
+            "metadata="
+        )
     for name in pair:
         if name not in columns:
             raise ValueError(

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from jella.graphs.spectral import Graph, leading_eigenvectors, modularity
 from jella.numerics.kmeans import unit_rows
+from jella.numerics.words import counted
 
 #: a number of groups is in question if its modularity is at least this share of the best
 NEAR_BEST = 0.95
@@ -181,7 +182,8 @@ class ClusterPath:
     def words(self) -> str:
         """One sentence on what the data support."""
         if not self.is_known:
-            return f"{self.n_clusters} clusters, by the graph alone; not compared with data without clusters"
+            number = counted(self.n_clusters, "cluster")
+            return f"{number}, by the graph alone; not compared with data without clusters"
         at = self.numbers == self.best
         figures = f"{self.modularity[at][0]:.2f}, {self.expected[at][0]:.2f} expected without clusters"
         if not self.is_clear and self.is_one_cloud and self.clarity >= CLEAR:
