@@ -4,8 +4,8 @@ Run: python benchmarks/no_clusters.py [--first 0] [--draws 100] [--kinds curve]
 
 Each draw has 50 to 5000 samples and one to three views of 5 to 2000 features (both uniform in the logarithm), and
 loses 30 % in one of two settings. Kinds: independent values of five distributions, one Gaussian blob of five
-dimensions, one skewed blob, one curve. Draws from number 200 on had no part in finding the first rules. Finished draws are
-appended to benchmarks/results/no_clusters.jsonl and not computed again; the table is printed and written to
+dimensions, one skewed blob, one curve. Draws from number 200 on had no part in finding the first rules. Finished draws
+are appended to benchmarks/results/no_clusters.jsonl and not computed again; the table is printed and written to
 docs/results/no-clusters.md.
 """
 
@@ -83,8 +83,8 @@ def page(rows: list[dict[str, Any]]) -> str:
         "Written by `python benchmarks/no_clusters.py` (its first lines say what is drawn). Said: `n_clusters_` is 1.",
         f"Source of the library: {', '.join(sorted({row['source'] for row in rows}))}.",
         "",
-        "Unseen draws, from 200 on, had no part in finding the first rules; results of earlier code on some of them, of",
-        "binary values and of the three shapes, were known when the rules changed later.",
+        "Unseen draws, from 200 on, had no part in finding the first rules; results of earlier code on some of them,",
+        "of binary values and of the three shapes, were known when the rules changed later.",
         "",
         "| kind | draws | said to have no clear clusters | unseen draws | said to have none |",
         "|---|---|---|---|---|",
