@@ -156,6 +156,14 @@ def test_a_lonely_view_is_named():
     assert "samples='columns'" in message  # since all views have the same features, this is possible too
 
 
+def test_one_view_with_its_samples_in_columns():
+    first = frame(BASE, 4)
+    for views in ({"rna": first, "adt": frame(BASE[3:], 6, "p").T}, {"adt": frame(BASE[3:], 6, "p").T, "rna": first}):
+        message = refusal(views)
+        assert "samples of 'rna'" in message
+        assert "are columns of 'adt'; transpose 'adt'" in message
+
+
 def test_order_does_not_matter():
     views = pair(BASE, [one + "-01A" for one in BASE])
     again = {name: view.sample(frac=1.0, random_state=1) for name, view in reversed(views.items())}

@@ -18,6 +18,7 @@ from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method, clusters_argument
 from jella.cli.flow import Later, fit_arguments, run_fit
 from jella.cli.metadata import metadata_arguments
+from jella.numerics.words import counted
 
 HELP = "clusters, embedding, completed views, a model and a report"
 REPORT = "report.html"
@@ -66,8 +67,8 @@ LATER = Later("report", _add_report, (REPORT,))
 
 def _describe(fitted: Fitted, record: Record) -> list[str]:
     sizes = ", ".join(map(str, sorted(record["sizes"], reverse=True)))
-    found = f"{record['clusters']} clusters ({sizes}), by {record['method']}"
-    lines = [f"{record['samples']:,} samples of {record['data']} in {found}"]
+    found = f"{counted(record['clusters'], 'cluster')} ({sizes}), by {record['method']}"
+    lines = [f"{counted(record['samples'], 'sample')} of {record['data']} in {found}"]
     if "nmi" in record:
         lines.append(
             f"agreement with the known classes: NMI {record['nmi']:.3f}, adjusted Rand index {record['ari']:.3f}"

@@ -81,6 +81,8 @@ class Overlap:
         if not self.shared[a, b]:
             got = "none"
         seen = f"expected views {self.names[a]!r} and {self.names[b]!r} to share samples, got {got}"
+        if (lying := self._lying(a, b)) is not None:
+            return f"{seen}: {lying}"
         own = {v: self.indices[v][~self.indices[v].isin(self.indices[w])] for v, w in ((a, b), (b, a))}
         ids = " and ".join(f"{_examples(own[v])} in {self.names[v]!r}" for v in (a, b))
         found = find_difference(self.indices, (a, b), [_is_numbered(index) for index in self.indices])
@@ -94,6 +96,15 @@ class Overlap:
         numbered = [self.names[v] for v in (a, b) if _is_numbered(self.indices[v])]
         first = f"set the ids of {numbered[0]!r}, or " if len(numbered) == 1 and found.rule is None else ""
         return f"{seen} (ids {ids}{words}); {first}pass {', or '.join(advice)} (to jella.align, or --ids and --samples)"
+
+    def _lying(self, a: int, b: int) -> str | None:
+        """What to do with the one of two views that has its samples in columns; None if neither has."""
+        for v, w in ((a, b), (b, a)):
+            both = self.columns[v][self.columns[v].isin(self.indices[w])]
+            if len(both) >= max(1, ENOUGH * len(self.indices[w])) and not _is_numbered(self.columns[v]):
+                there, here = self.names[w], self.names[v]
+                return f"samples of {there!r} ({_examples(both)}) are columns of {here!r}; transpose {here!r}"
+        return None
 
     def turned(self) -> bool:
         """Whether the columns of the views overlap like samples, so that these seem to be columns."""
