@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,8 +16,12 @@ import pytest
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
 
 import jella
+from jella.describe.colouring import of_column
+from jella.describe.picture import Picture
+from jella.plot.embedding_plot import _draw_groups
 from jella.plot.labels import apart
 from jella.plot.style import group_ticks
 
@@ -54,6 +59,13 @@ def texts(ax):
 def drawn(ax):
     """All points of the scatters of the Axes, (m, 2)."""
     return np.concatenate([np.asarray(part.get_offsets()) for part in ax.collections])
+
+
+def looks_of(ax):
+    """Colour and outline of each point of a plot of groups, in the order in which they are drawn."""
+    (points,) = ax.collections
+    outlines = [path.vertices.tobytes() for path in points.get_paths()]
+    return list(zip(map(tuple, points.get_facecolors()), outlines, strict=True))
 
 
 EVERY = {
@@ -107,11 +119,20 @@ def test_missingness_of_complete_views_and_of_a_model():
 def test_embedding_draws_every_sample_once_and_names_clusters(found):
     ax = jella.plot.embedding(found)
     assert sorted(texts(ax), key=int) == [str(c) for c in range(10)]
-    assert [len(part.get_offsets()) for part in ax.collections] == found.sizes.tolist()
-    colours = {tuple(part.get_facecolor()[0]) for part in ax.collections}
-    shapes = {part.get_paths()[0].vertices.tobytes() for part in ax.collections}
-    assert len(colours) == len(shapes) == 10
+    looks = looks_of(ax)
+    assert sorted(Counter(looks).values(), reverse=True) == found.sizes.tolist()
+    assert len({colour for colour, _ in looks}) == len({shape for _, shape in looks}) == 10
     assert "of variance" in ax.get_xlabel()
+
+
+def test_no_group_is_hidden_by_those_drawn_after_it(found):
+    points = np.zeros((N, 2))
+    picture = Picture(np.arange(N), points, (0.5, 0.5), "", N, (of_column("half", ["a"] * 60 + ["b"] * 60),))
+    ax = plt.subplots()[1]
+    _draw_groups(ax, picture)
+    drawn_last = Counter(looks_of(ax)[N // 2 :])
+    assert len(drawn_last) == 2
+    assert min(drawn_last.values()) > N // 8
 
 
 def test_embedding_by_probability_views_and_metadata(found):
@@ -122,9 +143,9 @@ def test_embedding_by_probability_views_and_metadata(found):
     ax = jella.plot.embedding(found, color="availability")
     present = {name: ~np.isnan(view).all(axis=1) for name, view in holed().items()}
     whole = np.logical_and.reduce(list(present.values()))
-    sizes = [len(part.get_offsets()) for part in ax.collections]
-    counts = dict(zip(words(ax.get_legend().get_texts()), sizes, strict=True))
-    assert counts["all views"] == whole.sum()
+    counts = Counter(looks_of(ax))
+    colour = dict(zip(words(ax.get_legend().get_texts()), ax.get_lines(), strict=True))["all views"].get_color()
+    assert {to_hex(own): size for (own, _), size in counts.items()}[to_hex(colour)] == whole.sum()
     assert sum(counts.values()) == N
     column = pd.Series(["left", "right", None, "left"] * (N // 4), name="side")
     ax = jella.plot.embedding(found, color=column)
@@ -156,8 +177,8 @@ def test_embedding_by_other_maps_and_of_samples_without_cluster(found, monkeypat
         ax = jella.plot.embedding(found)
     finally:
         object.__setattr__(found, "labels", found.model.labels_)
-    assert len(ax.collections[0].get_offsets()) == 7
-    assert ax.collections[0].get_label() == "no cluster"
+    assert ax.get_lines()[0].get_label() == "no cluster"
+    assert Counter(looks_of(ax)).most_common()[-1][1] == 7
     assert "-1" not in texts(ax)
 
 
@@ -183,7 +204,7 @@ def test_fifty_clusters_have_fifty_labels_that_do_not_overlap():
     boxes = [text.get_window_extent() for text in ax.texts]
     overlaps = sum(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
     assert overlaps <= 2
-    assert len({tuple(part.get_facecolor()[0]) for part in ax.collections}) == 50
+    assert len({colour for colour, _ in looks_of(ax)}) == 50
     assert len(jella.plot.affinity(found).get_xticks()) == 50
 
 

@@ -12,6 +12,8 @@ import pytest
 import jella
 from jella.report import write_report
 
+#: a script's first lines: the cluster of each sample
+CLUSTER_OF = "const clusterOf = JSON.parse(document.getElementById('data-points').textContent).colourings[0].values;"
 HOSTILE = '</script><img src="x"><b>&lt;'
 
 
@@ -251,20 +253,35 @@ def test_a_cluster_is_highlighted_everywhere_and_from_anywhere(page):
 
 
 def test_the_map_is_switched_and_the_colours_of_clusters_stay(page):
-    colour = (
-        "return [...document.querySelectorAll('#plot-embedding .trace')].map((t) => t.querySelector('path').style.fill)"
-    )
+    colour = f"""{CLUSTER_OF}
+        const [first] = document.getElementById('plot-embedding').data;
+        const fills = [...document.querySelectorAll('#plot-embedding .point')].map((p) => p.style.fill);
+        return [...new Set(first.customdata.map((row, j) => `${{clusterOf[row]}} ${{fills[j]}}`))].sort();
+    """
     bars = "return [...document.querySelectorAll('#plot-sizes .point path')].map((p) => p.style.fill)"
     axis = "return document.querySelector('#plot-embedding .xtitle').textContent"
     own = page.execute_script(colour)
-    assert len(set(own)) == 10
-    assert own == page.execute_script(bars)
+    assert own == [f"{i} {fill}" for i, fill in enumerate(page.execute_script(bars))]
     names = page.execute_script("return [...document.querySelectorAll('#map option')].map((o) => o.textContent)")
     assert {"PCA", "t-SNE"} <= set(names)
     for name, title in (("PCA", "PC1 "), ("t-SNE", "t-SNE 1")):
         choose(page, "map", name)
         until(page, f"{axis}.startsWith('{title}')")
         assert page.execute_script(colour) == own
+
+
+def test_groups_are_drawn_in_mixed_order_and_selected_from_the_legend(page):
+    order = "return document.getElementById('plot-embedding').data[0].customdata.map((row) => clusterOf[row])"
+    clusters = page.execute_script(CLUSTER_OF + order)
+    assert len(set(clusters[-40:])) > 6
+    choose(page, "colour-by", HOSTILE)
+    until(page, "return document.querySelectorAll('#plot-embedding .legendtext').length === 2")
+    page.execute_script("document.querySelector('#plot-embedding .legend').scrollIntoView({block: 'center'})")
+    page.find_elements("css selector", "#plot-embedding .legendtoggle")[1].click()
+    listed = "return document.getElementById('selected').value.split('\\n').filter(Boolean)"
+    assert until(page, listed) == [str(i) for i in range(1, 150, 2)]
+    assert page.execute_script("return document.getElementById('group').selectedOptions[0].text") == "plain"
+    assert page.get_log("browser") == []
 
 
 def test_samples_are_selected_by_lasso_group_and_name(page):

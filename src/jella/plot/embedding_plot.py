@@ -10,6 +10,7 @@ from jella.describe.colouring import MISSING, Colouring, of_column, one_per_samp
 from jella.describe.picture import METHODS, Picture, draw_picture
 from jella.describe.subject import Fit, Subject
 from jella.evidence.confidence import label_columns
+from jella.numerics.optional import need
 from jella.numerics.words import counted
 from jella.plot.given import fit_of, found, subject_of
 from jella.plot.labels import label_groups
@@ -64,7 +65,7 @@ def embedding(
     >>> digits = jella.datasets.load_digits_views()
     >>> model = jella.MVLIV(10, random_state=0, max_iter=30, tol=0).fit(digits.data)
     >>> ax = jella.plot.embedding(model, color=digits.target, label="digit")
-    >>> len(ax.collections)
+    >>> len(ax.get_legend_handles_labels()[1])
     10
     """
     if method not in METHODS:
@@ -131,26 +132,36 @@ def _draw_numbers(ax: Any, picture: Picture) -> None:
 
 
 def _draw_groups(ax: Any, picture: Picture) -> None:
+    """Draw the groups in one mixed order, since the last of them would hide the others."""
     colouring, points = picture.colourings[0], picture.points
     assert colouring.levels is not None
     groups = [level for level in colouring.levels if level not in ("-1", MISSING)]
     in_legend = colouring.name != "cluster" and len(groups) <= MOST_IN_LEGEND
-    members, words, colours = [], [], []
-    for code, level in enumerate(colouring.levels):
-        rows = colouring.values == code
-        if not rows.any():
-            continue
-        name = "no cluster" if level == "-1" else level
-        own = look(groups.index(level) if level in groups else -1, len(groups))
-        ax.scatter(*points[rows].T, s=_size(picture), linewidths=0.3, alpha=0.85, label=short(name), **own)
-        if level in groups:
-            members.append(points[rows])
-            words.append(short(level))
-            colours.append(own["color"])
+    looks = [look(groups.index(level) if level in groups else -1, len(groups)) for level in colouring.levels]
+    mixed = np.random.default_rng(0).permutation(len(points))
+    codes = colouring.values[mixed].astype(np.intp)
+    colours = [looks[code]["color"] for code in codes]
+    drawn = ax.scatter(*points[mixed].T, s=_size(picture), c=colours, linewidths=0.3, alpha=0.85)
+    paths = [_marker_path(one["marker"]) for one in looks]
+    drawn.set_paths([paths[code] for code in codes])
+    for code in np.unique(codes):  # lines without points are what a legend lists
+        level = colouring.levels[code]
+        name = short("no cluster" if level == "-1" else level)
+        ax.plot([], [], linestyle="", markersize=6, alpha=0.85, label=name, **looks[code])
     if in_legend:
-        legend = ax.legend(title=short(colouring.name), loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-        for handle in legend.legend_handles:
-            handle.set_sizes([36.0])
-    else:
-        ax.margins(y=0.08)
-        label_groups(ax, members, words, colours)
+        ax.legend(title=short(colouring.name), loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+        return
+    named = [code for code in np.unique(codes) if colouring.levels[code] in groups]
+    ax.margins(y=0.08)
+    label_groups(
+        ax,
+        [points[colouring.values == code] for code in named],
+        [short(colouring.levels[code]) for code in named],
+        [looks[code]["color"] for code in named],
+    )
+
+
+def _marker_path(marker: str) -> Any:
+    """The outline of a marker, of unit size."""
+    style = need("matplotlib.markers", "plot").MarkerStyle(marker)
+    return style.get_path().transformed(style.get_transform())

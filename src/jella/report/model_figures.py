@@ -125,9 +125,10 @@ def _points(found: Prediction) -> list[Figure]:
     if band is None:
         return [points, _equal(*ends)]
     sizes, low, high = band
-    shade: Figure = {"type": "scatter", "mode": "lines", "x": few_digits(np.concatenate([low, high[::-1]]))}
-    shade |= {"y": few_digits(np.concatenate([sizes, sizes[::-1]])), "fill": "toself"}
-    return [points, _equal(*ends), shade | {"line": {"width": 0}, "opacity": 0.35, "hoverinfo": "skip"}]
+    shade: Figure = {"type": "scatter", "mode": "lines", "x": few_digits(np.concatenate([low, high[::-1], low[:1]]))}
+    shade |= {"y": few_digits(np.concatenate([sizes, sizes[::-1], sizes[:1]])), "fill": "toself", "meta": "ink"}
+    shade |= {"fillcolor": "rgba(128, 128, 128, 0.15)", "line": {"width": 1.5}, "hoverinfo": "skip"}
+    return [points, _equal(*ends), shade]
 
 
 def _groups(sizes: np.ndarray, mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Figure]:

@@ -43,7 +43,7 @@ def _about_points(found: Predictions) -> str:
     words = "Some of the hidden values; on the dashed line, predicted and true values are equal."
     by_kind = [is_drawn_as_points(found.kinds.get(p.view, "")) for p in found.by_view]
     if any(by_kind):
-        words += " Nine tenths of the true values of each predicted size lie in the shaded band."
+        words += " Nine tenths of the true values of each predicted size lie in the outlined band."
     if not all(by_kind):
         words += (
             " Counts, amounts, proportions and categories, which are often equal, are grouped by the size of their "

@@ -2,13 +2,15 @@
 
 const cursors = new Map();
 
-// every point of a plot, as Plotly numbers them
+// every point of a plot, as Plotly numbers them; samples in their order
 function pointsOf(place) {
-  return (place._fullData || []).flatMap((trace, curve) => {
+  const sample = ({ curve, point }) => (place.data[curve].customdata || [])[point];
+  const every = (place._fullData || []).flatMap((trace, curve) => {
     if (trace.visible !== true || trace.hoverinfo === "skip") return [];
     if (trace.type === "heatmap") return trace.z.flatMap((row, r) => [...row].map((_, c) => ({ curve, point: [r, c] })));
     return Array.from({ length: (trace.x || []).length }, (_, point) => ({ curve, point }));
   });
+  return place.id === "plot-embedding" ? every.sort((a, b) => sample(a) - sample(b)) : every;
 }
 
 function move(place, step) {

@@ -51,21 +51,34 @@ function tracesBy(map, colouring) {
     const bar = { title: { text: escaped(colouring.name), side: "right" }, thickness: 12, outlinewidth: 0 };
     const scale = root.dataset.theme === "dark" ? "Viridis" : "Cividis";
     const color = known.map((j) => colouring.values[map.rows[j]]);
-    const shown = [pointTrace(map, known, colouring.name, { color, colorscale: scale, colorbar: bar, showscale: true })];
+    const numbers = pointTrace(map, known, colouring.name, { color, colorscale: scale, colorbar: bar, showscale: true });
     const unknown = every.filter((j) => colouring.values[map.rows[j]] === null);
-    if (unknown.length) shown.push(pointTrace(map, unknown, "not known", { color: "#888888", symbol: "circle-open" }));
-    return shown;
+    return unknown.length ? [pointTrace(map, unknown, "not known", { color: "#888888", symbol: "circle-open" }), numbers] : [numbers];
   }
+  const codeOf = (j) => colouring.values[map.rows[j]];
+  const looks = colouring.levels.map((_, code) => lookOf(colouring, code));
+  const mixed = every.sort((a, b) => mixedPlace(map.rows[a]) - mixedPlace(map.rows[b]));
+  const each = (what) => mixed.map((j) => looks[codeOf(j)][what]);
   const edge = root.dataset.theme === "dark" ? card : "rgba(0,0,0,0.4)";
-  const own = isByCluster(colouring);
-  return colouring.levels.flatMap((level, code) => {
-    const at = every.filter((j) => colouring.values[map.rows[j]] === code);
-    const rest = level === "not known" || level === "other";
-    const color = own && code < clusters.ids.length ? colourOf(code) : eight[root.dataset.theme][code % 8];
-    const symbol = own ? "circle" : symbols[Math.floor(code / 8) % symbols.length];
-    const marker = rest && !own ? { color: "#888888", symbol: "circle-open" } : { color, symbol, line: { width: 0.5, color: edge } };
-    return at.length ? [pointTrace(map, at, own ? nameOf(code) : level, marker)] : [];
-  });
+  const marker = { color: each("color"), symbol: each("symbol"), line: { width: each("edge"), color: edge } };
+  const drawn = new Set(mixed.map(codeOf));
+  const legend = isByCluster(colouring) ? [] : colouring.levels.flatMap((level, code) => (drawn.has(code) ? [legendTrace(level, code, looks[code])] : []));
+  return [{ ...pointTrace(map, mixed, colouring.name, marker), showlegend: false }, ...legend];
+}
+
+// groups are drawn in one mixed order: the last of them would hide the others
+const mixedPlace = (i) => Math.imul(i + 1, 2654435761) >>> 0;
+
+function lookOf(colouring, code) {
+  if (isByCluster(colouring) && code < clusters.ids.length) return { color: colourOf(code), symbol: "circle", edge: 0.5 };
+  const isRest = ["not known", "other"].includes(colouring.levels[code]);
+  if (isRest) return { color: "#888888", symbol: "circle-open", edge: 1 };
+  return { color: eight[root.dataset.theme][code % 8], symbol: symbols[Math.floor(code / 8) % symbols.length], edge: 0.5 };
+}
+
+function legendTrace(level, code, { color, symbol }) {
+  const nowhere = { x: [null], y: [null], hoverinfo: "skip" };
+  return { type: "scatter", mode: "markers", name: escaped(level), meta: { code }, marker: { color, symbol }, ...nowhere };
 }
 
 // labels, the largest clusters first, moved a little or left out where they would lie on others
@@ -113,7 +126,7 @@ function drawMap() {
   const traces = tracesBy(map, colouring);
   const named = Boolean(colouring && colouring.levels) && !own;
   // room for the legend, which goes below the plot and takes as many lines as the names need
-  const letters = traces.reduce((sum, one) => sum + String(one.name).length + 7, 0);
+  const letters = traces.slice(1).reduce((sum, one) => sum + String(one.name).length + 7, 0);
   const lines = named ? Math.ceil((letters * 8) / Math.max(place.clientWidth, 280)) : 0;
   const bare = map.name === "PCA" ? {} : { showticklabels: false, showgrid: false };
   const legend = { orientation: "h", yanchor: "top", y: -0.14, x: 0, itemsizing: "constant" };

@@ -27,10 +27,11 @@ function listGroups() {
 function startSelection() {
   if (!points) return;
   const every = points.names.map((_, i) => i);
-  byId("group").addEventListener("change", (event) => {
-    const code = event.target.value;
+  const selectGroup = (code) => {
+    byId("group").value = code;
     select(code === "" ? [] : every.filter((i) => shownColouring().values[i] === Number(code)));
-  });
+  };
+  byId("group").addEventListener("change", (event) => selectGroup(event.target.value));
   byId("find").addEventListener("input", (event) => {
     const part = event.target.value.trim().toLowerCase();
     select(part ? every.filter((i) => points.names[i].toLowerCase().includes(part)) : []);
@@ -65,5 +66,10 @@ function startSelection() {
   place.on("plotly_click", (event) => {
     if (clusterValues && !isLasso) choose(clusterValues[event.points[0].customdata]);
   });
+  place.on("plotly_legendclick", (event) => {
+    selectGroup(String(event.data[event.curveNumber].meta.code));
+    return false;
+  });
+  place.on("plotly_legenddoubleclick", () => false);
   listGroups();
 }
