@@ -13,12 +13,14 @@ from test_block_diagonal import K, grouped
 
 import jella
 from jella.graphs.cluster_path import choose_n_clusters
+from jella.graphs.compared import compared_rows
 from jella.graphs.lending import _in_turn, lent_embedding, lent_residual
-from jella.graphs.neighbours import nearest, neighbour_graph, symmetric_support
+from jella.graphs.neighbours import dense_nearest, nearest, neighbour_graph, symmetric_support
 from jella.graphs.spectral import leading_eigenvectors, modularity, spectral_labels
 from jella.graphs.view_choice import choose_kinds, choose_scaling, clarity_weights
 from jella.numerics.kmeans import unit_rows
 from jella.problem.model import Problem
+from jella.readout import neighbours
 from jella.solve.plan import make_plan
 from jella.solve.relaxation import SOR, Basic
 from jella.solve.solver import solve
@@ -151,6 +153,25 @@ def test_new_samples_join_the_groups_of_the_fit(setting):
         np.testing.assert_array_equal(Z[~missing], X[~missing])
         mean_filled = np.broadcast_to(np.nanmean(X, axis=0), X.shape)
         assert np.mean((Z - true)[missing] ** 2) < np.mean((mean_filled - true)[missing] ** 2)
+
+
+def test_a_fit_searches_its_embedding_once(monkeypatch):
+    searched = []
+
+    def counted(W, q, **options):
+        searched.append(q)
+        return dense_nearest(W, q, **options)
+
+    monkeypatch.setattr(neighbours, "dense_nearest", counted)
+    views = grouped(120)
+    model = jella.SparseBDR(K, random_state=0).fit(views)
+    readout = model.readout_
+    assert len(searched) == 1
+    assert readout.found is None  # a model does not keep what only the labels needed
+    rows = compared_rows(readout.known.own)
+    np.testing.assert_array_equal(readout.near, dense_nearest(rows, readout.n_neighbors)[1])
+    np.testing.assert_array_equal(readout.find_labels(K, 10, 0)[np.argsort(readout.known.places)], model.labels_)
+    assert len(searched) == 2  # the labels of a model without them are found again, by a search
 
 
 def test_single_precision_stays_single():

@@ -213,7 +213,8 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         prints = prepared.used.gather(fingerprints) if prepared.prints is None else prepared.prints
         pull = sum(term.ridge + term.pull for term in problem.embedding)
         assert isinstance(prepared.scaled, Views)
-        return NeighbourReadout.of(readout, prepared.scaled, problem.neighbours, pull, prints, prepared.rows, W)
+        samples, places = prepared.scaled, prepared.rows
+        return NeighbourReadout.of(readout, samples, problem.neighbours, pull, prints, places, W, self.n_clusters)
 
     def _set_fitted(self, X: Any, problem: Problem, result: Result, prepared: Prepared) -> None:
         blocks, back = result.blocks, np.argsort(prepared.rows)

@@ -18,8 +18,10 @@ from jella.graphs.selection import first_of_rows, named_places, rank_in_row
 from jella.numerics.arrays import row_blocks, row_sqnorms
 from jella.views.model import View, Views
 
-#: Bytes of a block of distances. There are two blocks; the factors of the candidates take at most eight times as much.
-BLOCK_BYTES = 2**25
+#: Bytes of a block of distances, which stay in the cache. There are two blocks.
+BLOCK_BYTES = 2**23
+#: The factors of the candidates take at most this many bytes; beyond, they are made again for each block.
+TILE_BYTES = 2**28
 #: Products are in single precision where absolute values are at most this, and squared norms of samples at least this.
 LARGEST, SMALLEST = 1e12, 1e-20
 #: The rounding of single precision is taken to be this many times as large as it mostly is.
@@ -65,7 +67,7 @@ class Search:
     """
 
     def __init__(
-        self, base: Views, asked: Views, n_neighbors: int, exclude_self: bool, tile_bytes: int = 8 * BLOCK_BYTES
+        self, base: Views, asked: Views, n_neighbors: int, exclude_self: bool, tile_bytes: int = TILE_BYTES
     ) -> None:
         self.base, self.asked, self.q, self.exclude_self = base, asked, n_neighbors, exclude_self
         self.tile_bytes = tile_bytes
@@ -182,7 +184,7 @@ class Search:
                 np.matmul(left.shares, right.shares.T, out=shares[:, tile])
         np.maximum(D, np.finfo(dtype).tiny, out=D)  # above zero: without common entries, D / 0 is inf
         if self.complete:
-            return np.divide(D, len(self.base), out=D)
+            return D if len(self.base) == 1 else np.divide(D, len(self.base), out=D)
         with np.errstate(divide="ignore"):
             return np.divide(D, shares, out=D)
 

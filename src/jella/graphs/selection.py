@@ -39,13 +39,13 @@ def named_places(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, 
     b, c = D.shape
     slack, most = 32 * np.finfo(D.dtype).eps, 2 * q + SPARE
     depth = max(1, min(32, c // (4 * q)))
-    even = c - c % depth
-    minima = np.concatenate([D[:, :even].reshape(b, depth, -1).min(axis=1), D[:, even:]], axis=1) if depth > 1 else D
+    minima = _group_minima(D, depth) if depth > 1 else D
     bound = np.partition(minima, q - 1, axis=1)[:, q - 1] if q < minima.shape[1] else np.full(b, np.inf, D.dtype)
     bound = np.minimum(bound, np.finfo(D.dtype).max / 2)
     reach = slack * np.maximum(bound, norms)
-    rows, columns = np.divmod(np.flatnonzero((bound + reach)[:, None] >= D), c)
-    values = D[rows, columns]
+    found = np.flatnonzero((bound + reach)[:, None] >= D)
+    values = D.ravel().take(found)
+    rows, columns = np.divmod(found, c)
     tied = values >= (bound - reach)[rows]
     seen, (start, length) = np.cumsum(tied), _runs(rows)
     keep = ~tied | (seen - np.repeat((seen - tied)[start], length) <= most)  # the first ties of each row
@@ -141,6 +141,18 @@ def rank_in_row(rows: np.ndarray) -> np.ndarray:
     """
     start, length = _runs(rows)
     return np.arange(rows.size) - np.repeat(start, length)
+
+
+def _group_minima(D: np.ndarray, depth: int) -> np.ndarray:
+    """The minima of groups of `depth` columns, and the columns that are left over.
+
+    One group is a column of each of `depth` bands, so that whole bands are compared: several times as fast as `min`.
+    """
+    width, rest = divmod(D.shape[1], depth)
+    minima = np.concatenate([D[:, :width], D[:, D.shape[1] - rest :]], axis=1)
+    for band in range(1, depth):
+        np.minimum(minima[:, :width], D[:, band * width : (band + 1) * width], out=minima[:, :width])
+    return minima
 
 
 def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

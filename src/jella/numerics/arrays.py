@@ -62,8 +62,9 @@ def is_numpy(array: Array) -> bool:
 
 def on_accelerator(array: Array) -> bool:
     """Whether an array lies in the memory of another device than the processor."""
-    device = getattr(array, "device", "cpu")  # sparse matrices of SciPy have none
-    return "cpu" not in str(device).lower()
+    if is_numpy(array):
+        return False  # what the next line takes as long to find as a small step of an update
+    return "cpu" not in str(array_api_compat.device(array)).lower()
 
 
 def is_floating(array: Array) -> bool:
@@ -167,10 +168,12 @@ def row_dots(A: Array, B: Array) -> Array:
 
 def take_rows(array: Array, rows: np.ndarray) -> Array:
     """Rows of a dense or sparse array at NumPy positions, or where NumPy booleans are True."""
-    if sparse.issparse(array) or isinstance(array, np.ndarray):
+    if sparse.issparse(array):
         return array[rows]
-    xp = namespace(array)
     positions = np.flatnonzero(rows) if rows.dtype == bool else rows
+    if isinstance(array, np.ndarray):
+        return array.take(positions, axis=0)  # twice as fast as an index
+    xp = namespace(array)
     return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=0)
 
 

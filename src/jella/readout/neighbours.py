@@ -88,12 +88,15 @@ class NeighbourReadout(LowRankReadout):
     n_neighbors : int
     pull : float
         Weight of the squared distance between a new sample and the mean of its neighbours.
+    found : int array (m, p) or None
+        All neighbours that the search for `near` found, for the labels of the fit; neither copied nor saved.
     """
 
     samples: Views = field(default_factory=lambda: Views(()))
     near: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
     n_neighbors: int = 10
     pull: float = 0.0
+    found: np.ndarray | None = field(default=None, init=False)
 
     @classmethod
     def of(
@@ -105,6 +108,7 @@ class NeighbourReadout(LowRankReadout):
         prints: np.ndarray,
         places: np.ndarray,
         W: Array,
+        n_clusters: int | None,
     ) -> NeighbourReadout:
         """A readout with the samples of its fit.
 
@@ -119,14 +123,20 @@ class NeighbourReadout(LowRankReadout):
         pull : float
         prints, places, W
             As in FitSamples; W is the model's own embedding.
+        n_clusters : int, optional
+            Number of clusters that will be looked for, if it is known: the embedding is then searched only once.
         """
         q = max(neighbours.shape[1], 1)
-        _, near = dense_nearest(compared_rows(W), q)
+        most = q if n_clusters is None else max(q, label_neighbours(samples.n_samples, n_clusters, q))
+        _, found = dense_nearest(compared_rows(W), most)
+        near = found[:, :q].copy()
         donors = np.concatenate([neighbours, near], axis=1)
         shown = lent_embedding(samples, samples, W, donors, readout.bases, in_turn=True)
         parts = {one.name: getattr(readout, one.name) for one in fields(readout)}
         parts["known"] = FitSamples(prints, places, W, shown)
-        return cls(**parts, samples=samples, near=near, n_neighbors=q, pull=pull)
+        made = cls(**parts, samples=samples, near=near, n_neighbors=q, pull=pull)
+        object.__setattr__(made, "found", found)
+        return made
 
     @property
     def _fit(self) -> FitSamples:
@@ -267,9 +277,9 @@ class NeighbourReadout(LowRankReadout):
         self, n_clusters: int, n_init: int, random_state: Any, classes: np.ndarray | None = None
     ) -> np.ndarray:
         """Labels (m,) of the samples of the fit: the largest cluster first, or known classes as they are numbered."""
+        graph = self._label_graph(n_clusters)
         if classes is None:
-            return largest_first(self._labels_of(self.samples, self._fit.own, n_clusters, n_init, random_state))
-        graph = self._label_graph(self.samples, self._fit.own, n_clusters)
+            return largest_first(diffused_labels(graph, n_clusters, n_init, random_state, self._fit.own))
         return seeded_labels(graph, n_clusters, classes, n_init, random_state)
 
     def votes(self, labels: np.ndarray, n_clusters: int, rows: np.ndarray | None = None) -> np.ndarray:
@@ -291,15 +301,14 @@ class NeighbourReadout(LowRankReadout):
         own = confidence(self.votes(labels, clusters.n_clusters))
         return self._answer(views, own, lambda new: confidence(self._votes_of(self.place(new))), np.nan)
 
-    def _labels_of(self, views: Views, W: Array, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
-        return diffused_labels(self._label_graph(views, W, n_clusters), n_clusters, n_init, random_state, W)
-
-    def _label_graph(self, views: Views, W: Array, n_clusters: int) -> sparse.csr_array:
-        """The graph that labels come from."""
-        weights = [scale.root_weight**2 for scale in self.scaling.scales]
-        q = label_neighbours(views.n_samples, n_clusters, self.n_neighbors)
-        _, near = dense_nearest(compared_rows(W), q)
-        return confirmed_graph(near, views, W, self.bases, weights)
+    def _label_graph(self, n_clusters: int) -> sparse.csr_array:
+        """The graph that the labels of the fit come from."""
+        weights, W = [scale.root_weight**2 for scale in self.scaling.scales], self._fit.own
+        q = label_neighbours(self.samples.n_samples, n_clusters, self.n_neighbors)
+        found = self.found
+        if found is None or found.shape[1] < min(q, len(found) - 1):
+            _, found = dense_nearest(self._rows, q)
+        return confirmed_graph(found[:, :q], self.samples, W, self.bases, weights)
 
     def _present_new(self, views: Views) -> Array:
         """The embedding (n, r) of new samples whose missing values come from donors in the fit."""

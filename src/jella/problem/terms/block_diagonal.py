@@ -176,10 +176,13 @@ class SelfExpression:
         B, W, M, T = self.state.previous, self.state.W, self.state.M, self.state.T
         Y, small = sparse_times(B, X), M.T @ (W.T @ X)
         for rows in cache_blocks(Y):
-            Y[rows, :] = X[rows, :] - Y[rows, :] - T[rows, :] @ small
+            Y[rows, :] = X[rows, :] - Y[rows, :]
+            Y[rows, :] -= T[rows, :] @ small
         Z, small = sparse_times(B, Y), M @ (T.T @ Y)
         for rows in cache_blocks(Z):
-            Z[rows, :] = self.alpha * (Y[rows, :] - Z[rows, :] - W[rows, :] @ small)
+            Z[rows, :] = Y[rows, :] - Z[rows, :]
+            Z[rows, :] -= W[rows, :] @ small
+            Z[rows, :] *= self.alpha
         return Z
 
 
