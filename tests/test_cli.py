@@ -542,6 +542,24 @@ def test_data_are_read_once(capsys, tables, results, readings, tmp_path, words, 
     assert readings == {"files": 1, "views": views}
 
 
+@pytest.mark.parametrize("words", ["info OUT", "cluster OUT -o NEW", "complete OUT -o NEW", "compare OUT"])
+def test_results_are_no_data(capsys, results, tmp_path, words):
+    folder = results["scored"]
+    place = {"OUT": str(folder), "NEW": str(tmp_path / "new")}
+    code, out, err = run(capsys, *(place.get(word, word) for word in words.split()))
+    assert (code, out) == (2, "")
+    assert f"got '{folder}', which holds the results of a command of jella; pass the data that they were" in err
+    assert f"or '{folder / 'completed'}' for the completed values" in err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_run_of_another_program_beside_data_is_no_result(tmp_path):
+    pd.DataFrame(np.eye(3)).to_csv(tmp_path / "view.csv")
+    for text in ('{"command": "other"}', "no json", "[1]"):
+        (tmp_path / "run.json").write_text(text)
+        assert jella.io.read(tmp_path).views["view"].shape == (3, 3)
+
+
 @pytest.mark.parametrize("values", [np.full((12, 2), 7.0), np.array([[1e307, 2e307], [3e307, 4e307]] * 6)])
 def test_an_error_that_cannot_be_estimated_is_left_out(tmp_path, capfd, values):
     np.savez(tmp_path / "a.npz", left=np.where(np.arange(12)[:, None] == 3, np.nan, values), right=values[:, ::-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
@@ -156,12 +157,46 @@ def test_columns_that_cannot_be_tested_say_why():
     found = associate(columns, labels, labels * 0)
     assert [one.verdict for one in found] == [
         "not tested: one value",
-        "not tested: one value",
+        "not tested: no value is known",
         "not tested: most values differ",
         "not tested: one cluster",
     ]
     assert all(np.isnan(one.q_value) for one in found)
     assert MetadataFindings(found).words() == "No column of the metadata could be compared with the clusters."
+
+
+DAYS = [date(2014, 12, 31) + timedelta(days=i) for i in range(20)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        DAYS,
+        pd.Series(pd.to_datetime(DAYS)),
+        pd.Series(pd.to_datetime(DAYS, utc=True)),
+        np.array(DAYS, dtype="datetime64[ns]"),
+        [day.isoformat() for day in DAYS],
+        [f"{day.isoformat()}T00:00:00" for day in DAYS],
+    ],
+)
+def test_dates_are_years(column):
+    found = SampleColumn.of("visit", column)
+    assert found.levels is None
+    np.testing.assert_allclose(found.values[:3], [2014 + 364 / 365.2425, 2015, 2015 + 1 / 365.2425])
+
+
+def test_few_dates_are_categories_and_other_texts_are_no_dates():
+    assert SampleColumn.of("wave", pd.to_datetime(["2015-01-01", "2016-01-01"] * 9)).levels == (
+        "2015-01-01",
+        "2016-01-01",
+    )
+    assert SampleColumn.of("code", [f"20150{i:03d}" for i in range(20)]).levels is not None
+    assert SampleColumn.of("mixed", [*DAYS, "later"]).levels is not None
+    assert SampleColumn.of("stay", [timedelta(hours=12 * i) for i in range(20)]).values[3] == 1.5
+    assert SampleColumn.of("mixed", [1.0, "a", 2]).levels == ("1", "2", "a")
+    values = [*DAYS, None]
+    assert np.isnan(SampleColumn.of("visit", values).values[-1])
+    assert values[0] == DAYS[0]
 
 
 # matching
@@ -188,6 +223,7 @@ def test_columns_are_matched_by_id():
         (pd.DataFrame({"a": range(N)}), r"such as 'p00', got names that do not match, such as '0'; set it"),
         (pd.DataFrame({"who": IDS}), r"column 'who' has them: pass its set_index\('who'\)"),
         (pd.DataFrame({"a": [1, 2]}, index=["p01", "p01"]), "each sample once, got 'p01' more than once"),
+        (pd.DataFrame(np.zeros((N, 2)), index=IDS, columns=["a", "a"]), "each column once, got 'a' more than once"),
         ({"a": [1, 2]}, "one value of 'a' for each of the 60 samples, got shape"),
         ([1, 2], "expected metadata to be a DataFrame or a dict of columns, got list"),
     ],

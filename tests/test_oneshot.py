@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -80,22 +81,31 @@ def test_repr_tells_what_matters_in_aligned_lines():
     named = dict(zip(("rna", "protein", "a name that nobody would want to read in full"), views, strict=True))
     found = jella.cluster(named, 3)
     lines = repr(found).splitlines()
-    assert len(lines) == 10
+    assert len(lines) == 9
     assert lines[2].startswith("  evidence    clear clusters: 3; modularity ")
     assert lines.pop(2) == f"  evidence    {found.evidence.path.words()}"
     assert lines.pop(2).startswith(f"  uncertain   {found.uncertain().size} sample")
     assert lines[0] == "Clustering of 90 samples: 3 clusters (given)"
     assert lines[1].split(maxsplit=1)[1] == ", ".join(map(str, sorted(found.sizes, reverse=True)))
-    assert f"{found.modularity:.2f}" in lines[2]
     assert 0.2 < found.modularity < 1
-    assert lines[3].split() == ["view", "features", "missing", "scaling", "weight"]
-    for line, X, scale in zip(lines[4:7], views, found.model.scaling_.scales, strict=True):
+    assert lines[2].split() == ["view", "features", "missing", "scaling", "weight"]
+    for line, X, scale in zip(lines[3:6], views, found.model.scaling_.scales, strict=True):
         rest = (str(X.shape[1]), f"{100 * np.isnan(X).mean():.1f}%", scale.kind, f"{scale.root_weight**2:.2f}")
         assert tuple(line.split()[-4:]) == rest
-    assert len({len(line) for line in lines[3:7]}) == 1
+    assert len({len(line) for line in lines[2:6]}) == 1
     assert max(map(len, lines)) < 100
-    assert lines[6].startswith("  a name that nobody woul… ")
-    assert re.fullmatch(r"  \d+ sweeps?, \d+\.\d s", lines[7])
+    assert lines[5].startswith("  a name that nobody woul… ")
+    assert re.fullmatch(r"  \d+ sweeps?, \d+\.\d s", lines[6])
+
+
+def test_repr_says_modularity_once_and_which_samples_evidence_is_from():
+    views, _ = incomplete()
+    found = jella.cluster(views, 3, evidence=False)
+    assert re.search(rf"^  modularity  {found.modularity:.2f} ", repr(found), re.MULTILINE)
+    part = jella.SparseBDR(3, random_state=0).fit(views).gather_evidence(most_samples=60)
+    some = repr(replace(found, evidence=part))
+    assert some.count("modularity") == 1
+    assert f"  evidence    {part.path.words()} (from 60 of 90 samples, drawn at random)\n" in some
 
 
 def test_samples_that_belong_nowhere_are_said_to(rng):

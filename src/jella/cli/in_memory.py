@@ -141,7 +141,7 @@ class FittedInMemory(Fitted):
         return {
             "evidence": {
                 "clear": path.is_clear,
-                "words": path.words(),
+                "words": found.words(labels.size - len(self.model.dropped_)),
                 "supported": path.supported.tolist(),
                 "seconds": round(found.seconds, 3),
                 "uncertain": int(doubtful.size),

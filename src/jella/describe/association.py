@@ -18,7 +18,8 @@ LEVEL = 0.05
 #: draws of a permutation test, for up to this number of samples; fewer for more samples
 DRAWS, FEWEST_DRAWS, FULL_UP_TO = 999, 199, 5000
 ASSOCIATED, THROUGH_MISSING, NOT_ASSOCIATED = "associated", "explained by missingness", "not associated"
-ONE_VALUE, ALL_DIFFER, FEW = "not tested: one value", "not tested: most values differ", "not tested: one cluster"
+NO_VALUE, ONE_VALUE = "not tested: no value is known", "not tested: one value"
+ALL_DIFFER, FEW = "not tested: most values differ", "not tested: one cluster"
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _of_column(
     categorical = isinstance(column, SampleColumn) and column.levels is not None
     kind = column.kind if isinstance(column, Scored) else "categories" if categorical else "numbers"
     n, n_values, nan = int(rows.sum()), int(codes.max(initial=-1)) + 1, float("nan")
-    why = ONE_VALUE if n_values < 2 else FEW if groups.max() < 1 else ""
+    why = NO_VALUE if n == 0 else ONE_VALUE if n_values < 2 else FEW if groups.max() < 1 else ""
     why = ALL_DIFFER if categorical and not why and 2 * n_values > n else why
     out = ColumnAssociation(
         column.name, kind, n, n_values if categorical else None, nan, nan, nan, nan, nan, why or NOT_ASSOCIATED

@@ -72,6 +72,11 @@ class ClusterEvidence:
     n_samples: int
     seconds: float
 
+    def words(self, n: int) -> str:
+        """What it says about the clusters of n samples, and from how many of them it was taken, if not from all."""
+        part = "" if self.n_samples >= n else f" (from {self.n_samples:,} of {n:,} samples, drawn at random)"
+        return f"{self.path.words()}{part}"
+
 
 @dataclass(frozen=True, eq=False)
 class Gathered:

@@ -12,6 +12,7 @@ import numpy as np
 
 from jella.io.errors import DataError, need, some
 from jella.io.file_names import name_of
+from jella.io.results_check import check_no_results
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def footers_of(path: Path) -> list[Footer]:
 
 def _entries(folder: Path) -> list[Path]:
     """The content of a folder, without the extra files that Spark and Dask write."""
+    check_no_results(folder)
     entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "_"))]
     if not entries:
         raise DataError(f"expected Parquet files in the folder {folder.name!r}, got none; check the path")

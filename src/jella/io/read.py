@@ -21,6 +21,7 @@ from jella.io.matlab import read_mat
 from jella.io.matrix_market import read_matrix_market
 from jella.io.npz import read_npz
 from jella.io.rda import read_rda
+from jella.io.results_check import check_no_results
 from jella.io.tables import Table, assemble
 from jella.views.align import ZERO_ROWS, check_choice
 
@@ -163,6 +164,7 @@ def _read_file(path: Path, options: Options) -> Dataset:
 
 def _read_folder(folder: Path, options: Options) -> Dataset:
     """The data set in a folder: Matrix Market files, tables, or the only data file."""
+    check_no_results(folder)
     files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
     matrices = [file for file in files if file.suffix.lower() == ".mtx"]
     tables = [file for file in files if file.suffix.lower() in TABLES and file.suffix.lower() != ".txt"]

@@ -213,7 +213,14 @@ class Clustering:
     def __repr__(self) -> str:
         model, n, names = self.model, self.labels.size, self.model.view_names_in_
         how = "chosen" if model.n_clusters is None else "given"
-        path = getattr(model, "cluster_path_", None) if self.evidence is None else self.evidence.path
+        path = getattr(model, "cluster_path_", None)
+        if self.evidence is not None:  # it has the modularity of the same clusters, beside what is expected of it
+            clear = [f"  evidence    {self.evidence.words(n - len(model.dropped_))}"]
+        else:
+            clear = [] if path is None else [f"  evidence    {path.words()}"]
+            clear.append(
+                f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)"
+            )
         left_out = f", {len(model.dropped_):,} without any value left out" if model.dropped_ else ""
         widths = model.schema_.n_features
         rows = [("view", "features", "missing", "scaling", "weight")]
@@ -224,9 +231,8 @@ class Clustering:
             [
                 f"Clustering of {counted(n, 'sample')}{left_out}: {counted(self.n_clusters, 'cluster')} ({how})",
                 f"  sizes       {_largest_first(self.sizes)}",
-                *(() if path is None else (f"  evidence    {path.words()}",)),
+                *clear,
                 *(() if self.probabilities is None or self.n_clusters < 2 else (f"  uncertain   {self._doubts()}",)),
-                f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)",
                 *(() if self.about is None else (f"  metadata    {self.about.words()}",)),
                 *(() if self._adjusted is None else (f"  adjusted    {self._adjusted.words()}",)),
                 *((f"  landmarks   {model.landmarks_}",) if model.landmarks_.is_worth_a_word else ()),
@@ -314,7 +320,6 @@ def cluster(
       sizes       ...
       evidence    clear clusters: 10; modularity ...
       uncertain   ... with a probability below 0.6...
-      modularity  0...
       view       features  missing  scaling      weight
       pixels           61     9.7%  ...
       fourier          34    10.7%  ...

@@ -28,6 +28,7 @@ def metadata_section(data: ReportData) -> Markup:
         parts.append(_associations(data.metadata))
         parts += [] if data.metadata.survival is None else [_survival(data.metadata.survival, data.clusters)]
     if data.confusion is not None:
+        parts += [tag("h3", "Clusters and given labels")] if parts else []
         parts.append(_confusion(data.confusion, data.clusters))
     return joined(parts)
 
@@ -163,7 +164,6 @@ def _confusion(found: Confusion, clusters: np.ndarray) -> Markup:
     )
     return joined(
         [
-            tag("h3", "Clusters and given labels"),
             tag("p", words),
             table("Clusters and given labels", ["", *classes, "all"], rows, numbers=len(classes) + 1),
         ]

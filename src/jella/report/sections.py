@@ -38,12 +38,15 @@ def all_sections(data: ReportData) -> list[Section]:
     one = Absent(few) if data.clusters.size < 2 else None
     nothing = Absent("No metadata and no known classes were given.")
     known = one or (nothing if data.metadata is None and data.confusion is None else None)
+    compared = (
+        ("Labels", "Clusters and given labels") if data.metadata is None else ("Metadata", "Clusters and metadata")
+    )
     parts: list[tuple[str, str, str, Any, Callable[[Any, ReportData], Markup]]] = [
         ("summary", "Summary", "Summary", data, lambda found, data: _summary(data)),
         ("embedding", "Map", "Samples in two dimensions", data.maps, map_section),
         ("clusters", "Clusters", "Clusters and their stability", one, lambda found, data: cluster_section(data)),
         ("markers", "Features", "Features that distinguish clusters", data.markers, marker_section),
-        ("metadata", "Metadata", "Clusters and metadata", known, lambda _, data: metadata_section(data)),
+        ("metadata", *compared, known, lambda _, data: metadata_section(data)),
         ("evidence", "Evidence", "Evidence for the number of clusters", data.evidence, number_section),
         ("probabilities", "Certainty", "How sure the labels are", data.probabilities, probability_section),
         ("missing", "Missing", "What is missing", data, lambda found, data: _missing(data)),

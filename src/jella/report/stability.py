@@ -20,6 +20,7 @@ from jella.graphs.spectral import spectral_labels
 from jella.metrics import adjusted_rand
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import kmeans
+from jella.numerics.words import counted
 from jella.report.refit import refit
 from jella.report.sampling import drawn_words, some_rows
 
@@ -91,7 +92,8 @@ def _of_refits(subject: Subject, evidence: ClusterEvidence) -> Stability | Absen
         between=float(path.stability[at[0]]),
         compared=f"without groups, {path.expected_stability[at[0]]:.2f} is expected",
         by_cluster=confidence.by_cluster[subject.clusters],
-        measure=f"How often a sample of the cluster is in the same cluster again, in {confidence.n_refits} refits",
+        measure="How often a sample of the cluster is in the same cluster again, in other "
+        f"{counted(confidence.n_refits, 'refit')}, to halves of the samples",
         axis="refits that agree",
         drawn=f" This is about {m:,} of the {n:,} samples, drawn at random." if is_part else "",
     )

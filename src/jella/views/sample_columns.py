@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from jella.views.ids import IdRule
 from jella.views.other_frames import as_pandas
 from jella.views.overlap import ENOUGH
 
+#: days of a mean year, and the length of an ISO date
+DAYS, DATE = 365.2425, len("2015-01-31")
 #: a column of numbers with more different values than this is a scale, not a set of categories
 FEW_NUMBERS = 10
 
@@ -41,14 +44,21 @@ class SampleColumn:
 
     @classmethod
     def of(cls, name: str, raw: Iterable[Any], few_numbers: float = FEW_NUMBERS) -> SampleColumn:
-        """A column of numbers if it has more than a few different ones and nothing else; otherwise of categories."""
-        cells = np.asarray(raw, dtype=object)
+        """A column of numbers if it has more than a few different ones and nothing else; otherwise of categories.
+
+        Dates count as numbers of years, and spans of time as numbers of days.
+
+        >>> SampleColumn.of("day", [f"2015-01-{day:02d}" for day in range(1, 21)]).values[:2].round(3)
+        array([2015.   , 2015.003])
+        """
+        cells = _cells(raw)
         known = ~np.array([_is_missing(cell) for cell in cells], dtype=bool)
+        cells[known] = _times_as_numbers(cells[known], few_numbers)
         numeric = all(_is_number(cell) for cell in cells[known])
         if numeric and len(set(cells[known])) > few_numbers:
             numbers = [float(cell) if there else np.nan for cell, there in zip(cells, known, strict=True)]
             return cls(name, np.array(numbers, dtype=np.float64))
-        order = sorted(set(cells[known])) if numeric else sorted({str(cell) for cell in cells[known]})
+        order = sorted(set(cells[known])) if numeric else sorted({_word(cell) for cell in cells[known]})
         levels = tuple(dict.fromkeys(_word(cell) for cell in order))
         place = {level: position for position, level in enumerate(levels)}
         codes = [place[_word(cell)] if there else -1 for cell, there in zip(cells, known, strict=True)]
@@ -98,6 +108,13 @@ def read_columns(
             for name, column in table.items()
         }
     frame = _aligned(table, sample_names, n_samples, what, ids)
+    names = list(map(str, frame.columns))
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"expected {what} with each column once, got {listed([repr(one) for one in twice], 3)} more than once; "
+            "rename or drop the others"
+        )
     return {str(name): np.asarray(frame.iloc[:, j], dtype=object) for j, name in enumerate(frame.columns)}
 
 
@@ -148,7 +165,39 @@ def _advice(frame: Any, sample_names: Any) -> str:
     return "set it to the names that the views have"
 
 
+def _cells(raw: Iterable[Any]) -> np.ndarray:
+    """A copy of a column as objects; times of NumPy become those of Python."""
+    cells = raw if isinstance(raw, np.ndarray) else np.array(raw, dtype=object)
+    return cells.astype(f"{cells.dtype.kind}8[us]").astype(object) if cells.dtype.kind in "mM" else cells.astype(object)
+
+
+def _times_as_numbers(cells: np.ndarray, few_numbers: float) -> np.ndarray:
+    """Dates as years and spans of time as days, if all cells are such and more than a few differ; else the cells."""
+    if len(set(map(str, cells))) <= few_numbers:
+        return cells
+    if all(isinstance(cell, timedelta) for cell in cells):
+        return np.array([cell / timedelta(days=1) for cell in cells], dtype=object)
+    try:
+        return np.array([_year(cell) for cell in cells], dtype=object)
+    except (TypeError, ValueError):  # some are no dates
+        return cells
+
+
+def _year(cell: Any) -> float:
+    """A date, or an ISO text of one, as a number of years."""
+    if isinstance(cell, str) and (len(cell) < DATE or cell[4] != "-"):
+        raise ValueError(f"expected a date such as '2015-01-31', got {cell!r}")
+    when = datetime.fromisoformat(cell) if isinstance(cell, str) else cell
+    if not isinstance(when, date):
+        raise TypeError(f"expected a date, got {cell!r}")
+    hours = when.hour if isinstance(when, datetime) else 0
+    new_year = date(when.year, 1, 1).toordinal()
+    return when.year + (when.toordinal() - new_year + hours / 24) / DAYS
+
+
 def _word(cell: Any) -> str:
+    if isinstance(cell, datetime) and cell == datetime(cell.year, cell.month, cell.day, tzinfo=cell.tzinfo):
+        return cell.isoformat()[:DATE]  # no time of day
     return str(int(cell)) if _is_number(cell) and float(cell).is_integer() else str(cell)
 
 
