@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_validate, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import resample
 
 import jella
 from jella.estimators.base import BaseMultiView
@@ -140,6 +141,32 @@ def test_other_containers_are_sliced():
     assert list(views.sample_names) == ["s04", "s02"]
     for view in views:
         np.testing.assert_array_equal(view.X, values[[4, 2]])
+
+
+@pytest.mark.parametrize("container", ["array", "frame", "adata", "polars", "xarray"])
+def test_a_bootstrap_has_samples_twice(container):
+    values = blobs()[0]["a"]
+    frame = pd.DataFrame(values, index=IDS, columns=[f"g{j}" for j in range(5)])
+    if container == "array":
+        X = jella.MultiView([values], ids=IDS)
+    elif container == "frame":
+        X = jella.MultiView([frame])
+    elif container == "adata":
+        X = jella.MultiView([pytest.importorskip("anndata").AnnData(frame)])
+    elif container == "polars":
+        X = jella.MultiView([pytest.importorskip("polars").from_pandas(frame.reset_index(names="patient"))])
+    else:
+        coords = {"sample": IDS}
+        X = jella.MultiView([pytest.importorskip("xarray").DataArray(values, dims=("sample", "gene"), coords=coords)])
+    rows = [3, 1, 3, 0, 3]
+    drawn = X[rows]
+    assert list(drawn.ids) == ["s03", "s01", "s03 (2)", "s00", "s03 (3)"]
+    views = read_views(drawn)
+    assert views.sample_names.tolist() == list(drawn.ids)
+    np.testing.assert_array_equal(views[0].X, values[rows])
+    assert list(drawn[[2, 2]].ids) == ["s03 (2)", "s03 (2) (2)"]
+    model = jella.MVLIV(2, random_state=0).fit(resample(X, random_state=0))
+    assert model.embedding_.shape == (len(IDS), 2)
 
 
 def test_train_test_split_and_cross_validation():

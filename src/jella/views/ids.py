@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -88,6 +89,29 @@ def as_id(one: Any) -> str:
     if isinstance(one, bytes):
         return one.decode(errors="replace")
     return str(int(one)) if isinstance(one, float) and one.is_integer() else str(one)
+
+
+def told_apart(ids: Any) -> Any:
+    """Ids that differ: the second of equal ones has a number, as those of samples drawn with replacement.
+
+    >>> import pandas as pd
+    >>> told_apart(pd.Index(["a", "b", "a", "a"])).tolist()
+    ['a', 'b', 'a (2)', 'a (3)']
+    """
+    if not ids.has_duplicates:
+        return ids
+    texts, times = [str(one) for one in ids], Counter[str]()
+    taken, out = set(texts), []
+    for text in texts:
+        times[text] += 1
+        new = text
+        while times[text] > 1 and (new := f"{text} ({times[text]})") in taken:
+            times[text] += 1
+        taken.add(new)
+        out.append(new)
+    import pandas as pd
+
+    return pd.Index(out, name=ids.name, dtype=object)
 
 
 def _step(name: str) -> OneId:

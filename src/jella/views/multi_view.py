@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from typing import Any
 
@@ -13,8 +14,9 @@ from jella.numerics.optional import need
 from jella.numerics.words import closest_name, counted, listed
 from jella.views.containers import is_annotated, is_chunked, is_data_array, is_frame, is_other_frame
 from jella.views.frames import check_unique
+from jella.views.ids import told_apart
 from jella.views.model import Views
-from jella.views.named import names_of
+from jella.views.named import names_of, renamed_samples
 from jella.views.overlap import Overlap
 from jella.views.read import Schema, read_views, split
 from jella.views.row_changes import extended
@@ -73,15 +75,18 @@ class MultiView(Mapping[str, Any]):
         self._views, self.ids = _on_same_samples(names, raws, given)
 
     def __getitem__(self, key: Any) -> Any:
-        """A view, by its name; or a MultiView of some samples, by a slice, positions or booleans."""
+        """A view, by its name; or a MultiView of some samples, by a slice, positions or booleans.
+
+        A sample that is taken twice, as in a bootstrap, counts as two: its second id ends in " (2)".
+        """
         if isinstance(key, str):
             if key not in self._views:
                 raise KeyError(f"expected the name of a view, got {key!r}; {closest_name(key, list(self._views))}")
             return self._views[key]
         rows = _positions(key, len(self))
         part = object.__new__(MultiView)
-        part._views = {name: _take(raw, rows) for name, raw in self._views.items()}
-        part.ids = None if self.ids is None else self.ids[rows]
+        part.ids = None if self.ids is None else told_apart(self.ids[rows])
+        part._views = {name: _taken(raw, rows, part.ids) for name, raw in self._views.items()}
         return part
 
     def __iter__(self) -> Iterator[str]:
@@ -215,6 +220,15 @@ def _positions(key: Any, n: int) -> np.ndarray:
     if rows.dtype == bool and rows.size != n:
         raise IndexError(f"expected a boolean for each of the {n} samples, got {rows.size}; pass as many")
     return np.arange(n)[rows]
+
+
+def _taken(raw: Any, rows: np.ndarray, ids: Any) -> Any:
+    """Rows of a raw view with their ids, if the view has ids."""
+    if np.unique(rows).size == rows.size or names_of(raw) is None:
+        return _take(raw, rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of AnnData, while samples that were drawn twice still have one name
+        return renamed_samples(_take(raw, rows), ids)
 
 
 def _take(raw: Any, rows: np.ndarray) -> Any:

@@ -81,8 +81,8 @@ def as_pandas(raw: Any) -> Any:
 def with_ids(raw: Any, names: Any) -> Any:
     """The frame with other ids in the column that holds them."""
     frame = _opened(raw)
-    column = id_column(frame)
-    assert column is not None
+    # the ids of samples that were drawn twice are not distinct
+    column = id_column(frame) or next(column for column in frame.columns if _is_text(frame[column].dtype))
     nw = need("narwhals", "polars")
     return frame.with_columns(_series(frame, column, [str(name) for name in names], nw.String())).to_native()
 
