@@ -43,3 +43,17 @@ def test_a_generator_gives_the_seed():
     W = np.random.default_rng(0).normal(size=(60, 2))
     one, two = (kmeans(W, 3, 1, np.random.default_rng(5)).inertia_ for _ in range(2))
     assert one == pytest.approx(two, rel=0)
+
+
+def test_starts_are_compared_on_a_part_of_many_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(4000) % 20  # a part of every tenth row would lack most clusters
+    W = 6.0 * rng.normal(size=(20, 4))[y] + rng.normal(size=(4000, 4))
+    whole = kmeans(W, 20, 10, 0)
+    monkeypatch.setattr(module, "COMPARED", 10)
+    monkeypatch.setattr(module, "PER_CLUSTER", 20)
+    found = kmeans(W, 20, 10, 0)
+    assert found.n_iter_ <= whole.max_iter
+    assert len(found.labels_) == 4000
+    assert found.inertia_ < 1.02 * whole.inertia_
+    np.testing.assert_array_equal(found.labels_, found.predict(W))

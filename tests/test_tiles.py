@@ -82,14 +82,19 @@ def test_rows_of_an_embedding(xp, rng):
     np.testing.assert_array_equal(found[1], dense_nearest(W, 4, queries=asked)[1])
 
 
-def test_places_of_the_smallest(xp, rng):
-    D = rng.integers(0, 6, size=(20, 30)).astype(float)
-    expected = np.argsort(D, axis=1, kind="stable")[:, :5]
-    np.testing.assert_array_equal(first_places(xp.asarray(D), 5, xp.zeros(20, dtype=xp.float64)), expected)
-    found = to_numpy(smallest_of_rows(xp.asarray(D), 5))
+@pytest.mark.parametrize(("width", "q"), [(30, 5), (701, 5), (701, 11), (640, 10)])
+def test_places_of_the_smallest(width, q, xp, rng):
+    D = rng.integers(0, 2 * width // 10, size=(20, width)).astype(float)
+    D[3], D[4, 2:] = np.inf, np.inf
+    expected = np.argsort(D, axis=1, kind="stable")[:, :q]
+    found = to_numpy(smallest_of_rows(xp.asarray(D), q))
+    assert all(len(set(row)) == q for row in found.tolist())
     np.testing.assert_array_equal(
         np.sort(np.take_along_axis(D, found, axis=1), axis=1), np.take_along_axis(D, expected, axis=1)
     )
+    D = np.where(np.isinf(D), 1e6, D)
+    found = first_places(xp.asarray(D), q, xp.zeros(20, dtype=xp.float64))
+    np.testing.assert_array_equal(found, np.argsort(D, axis=1, kind="stable")[:, :q])
 
 
 @pytest.mark.parametrize("kind", DATA)

@@ -13,7 +13,7 @@ from jella.graphs.selection import candidates
 from jella.numerics.arrays import (
     Array,
     along_rows,
-    at_least,
+    clipped,
     is_numpy,
     namespace,
     row_blocks,
@@ -155,7 +155,7 @@ class Tiles:
             left = self._factors(rows, True)
             D = left.values[0] @ right.values[0].T
             if not self.is_complete:
-                D = at_least(D, float(xp.finfo(D.dtype).smallest_normal))  # without common entries, D / 0 is inf
+                D = clipped(D, float(xp.finfo(D.dtype).smallest_normal), None)  # without common entries, D / 0 is inf
                 with np.errstate(divide="ignore"):
                     D /= left.shares @ right.shares.T
             found.append(self._ordered(rows, candidates(D, q + self.exclude_self, left.norms), q, target))

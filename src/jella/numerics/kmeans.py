@@ -11,6 +11,9 @@ from sklearn.cluster import KMeans
 
 from jella.numerics.arrays import Array, namespace
 
+#: rows that starts are compared on, at most; but so many per cluster in any case
+COMPARED, PER_CLUSTER = 20_000, 100
+
 
 def unit_rows(W: Array) -> Array:
     """Rows divided by their norms, in any array library; zero rows stay zero."""
@@ -20,11 +23,19 @@ def unit_rows(W: Array) -> Array:
 
 
 def kmeans(W: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> KMeans:
-    """Fitted k-means of the rows of an embedding (n, r), the best of n_init starts."""
+    """Fitted k-means of the rows of an embedding (n, r), the best of n_init starts.
+
+    Of more than `COMPARED` rows, a part decides which start is the best, and it continues on all.
+    """
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**31))
+    n, most = len(W), max(COMPARED, PER_CLUSTER * n_clusters)
     with one_thread():
-        return KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(W)
+        if n <= most:
+            return KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(W)
+        some = W[np.sort(np.random.default_rng(0).choice(n, most, replace=False))]
+        best = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(some)
+        return KMeans(n_clusters, init=best.cluster_centers_, n_init=1).fit(W)
 
 
 def one_thread() -> AbstractContextManager[Any]:
