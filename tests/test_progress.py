@@ -65,6 +65,28 @@ def test_nothing_is_said_without_being_asked(terminal, tmp_path):
     assert said(terminal) == []
 
 
+def test_a_line_that_is_not_enabled_leaves_that_of_the_caller_open(terminal):
+    with StatusLine(), StatusLine(enabled=False):
+        doing("one")
+    with StatusLine(enabled=False):
+        doing("two")
+    assert said(terminal) == ["one"]
+
+
+def test_all_calls_in_a_context_say_their_steps(terminal):
+    with jella.show_progress():
+        found = jella.cluster(views(), 3)
+        jella.plot.embedding(found, method="tsne")
+        found.complete()
+        jella.complete(jella.datasets.make_incomplete(views(), 0.3, random_state=0))
+    shown = said(terminal)
+    steps = ("preparing: ", "sweep ", "refitting on parts", "drawing a map by t-SNE", "completing", "calibrating on")
+    for step in steps:
+        assert any(text.startswith(step) for text in shown), step
+    doing("nobody hears this")
+    assert said(terminal) == shown
+
+
 def test_a_clustering_says_its_steps(terminal):
     batch = {"batch": np.arange(60) % 2}
     found = jella.cluster(views(), 3, metadata=batch, covariates="batch", kinds="real", progress=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from jella.estimators.methods.sparse_bdr import SparseBDR
     from jella.io.mudata import write_mudata
     from jella.numerics.limits import get_limits, set_limits
+    from jella.numerics.progress import show_progress
     from jella.oneshot import cluster, complete
     from jella.problem.model import Problem
     from jella.solve.relaxation import SOR, Basic, LMaFitSOR
@@ -51,6 +52,7 @@ _HOME = {
     "Completer": "jella.estimators.completer",
     "get_limits": "jella.numerics.limits",
     "set_limits": "jella.numerics.limits",
+    "show_progress": "jella.numerics.progress",
     "align": "jella.views.align",
     "MultiView": "jella.views.multi_view",
     "cluster": "jella.oneshot",
@@ -108,6 +110,7 @@ __all__ = [
     "plot",
     "report",
     "set_limits",
+    "show_progress",
     "terms",
     "write_mudata",
 ]

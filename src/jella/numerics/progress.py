@@ -20,7 +20,8 @@ _PAUSE_IN_LOGS = 15.0  # seconds between two lines in a file
 class StatusLine:
     """A line that says what is being done: replaced in place on a terminal, written from time to time to a file.
 
-    It is erased at the end. The stream is looked up at each update, so that an object that holds a line can be copied.
+    It is erased at the end. One that is not enabled leaves the line of the caller open, if there is one. The stream is
+    looked up at each update, so that an object that holds a line can be copied.
 
     Parameters
     ----------
@@ -38,8 +39,9 @@ class StatusLine:
         self._outer: list[StatusLine | None] = []
 
     def __enter__(self) -> Self:
-        self._outer.append(_open_line.get())
-        _open_line.set(self)
+        outer = _open_line.get()
+        self._outer.append(outer)
+        _open_line.set(self if self.enabled else outer)
         return self
 
     def __exit__(
@@ -109,6 +111,22 @@ class SweepLine(StatusLine):
         left = progress.seconds / progress.n_iter * (progress.max_iter - progress.n_iter)
         text = f"sweep {progress.n_iter} of at most {progress.max_iter}, objective {progress.objective:.6g}"
         self.show(f"{text}, at most {as_time(left)} left")
+
+
+def show_progress() -> SweepLine:
+    """A context in which all that takes long says on a line of standard error what it does.
+
+    It is for calls that have no `progress`, such as plots, and for several calls. The line is erased at the end.
+
+    Examples
+    --------
+    >>> import jella
+    >>> digits = jella.datasets.load_digits_views(200)
+    >>> with jella.show_progress():
+    ...     found = jella.cluster(digits.data, 10)
+    ...     ax = jella.plot.embedding(found, method="tsne")
+    """
+    return SweepLine()
 
 
 class ProgressLine(StatusLine):
