@@ -198,8 +198,8 @@ def test_sparse_views_stay_sparse(counts, monkeypatch):
 
     model = model_of(n_clusters=10).fit(X, observed={"rna": here, "z": None})  # the model that completes, too
     monkeypatch.setattr(sparse.csr_array, "toarray", watched)
-    for name in ("FEWEST", "MOST_COMPONENTS"):  # with as many as samples, a path is as large as they
-        monkeypatch.setattr(f"jella.impute.path.{name}", 10)
+    for name in ("path.FEWEST", "path.MOST_COMPONENTS", "thresholded.MOST_SIDE"):  # as with many samples and features
+        monkeypatch.setattr(f"jella.impute.{name}", 10)
     monkeypatch.setattr("jella.impute.imputer.BLOCK_BYTES", 8 * 66 * 7 * 5)
     monkeypatch.setattr("jella.impute.hidden_values.BLOCK_BYTES", 8 * 66 * 7 * 5)
     found = model.complete(X, observed={"rna": here, "z": None}, interval=0.9)

@@ -2,9 +2,10 @@
 
 A ridge of the same weight on both blocks, ½·weight·(‖W‖² + Σ_v ‖U_v‖²), bounds the weight times the nuclear norm of
 W Uᵀ, and equals it at the optimum. So the path is the problem of the framework with two ridges, solved for falling
-weights; each solve starts from the last, with further directions from the singular vectors of the imputed data. One
-more view holds a constant: its component is hardly shrunk, so it estimates means that observed values alone would miss
-where large values are missing more often.
+weights; each solve starts from the last. Models have all components, from singular values (`thresholded`); where both
+samples and features are many, they have fewer, and come from sweeps that start with further singular vectors of the
+imputed data. One more view holds a constant: its component is hardly shrunk, so it estimates means that observed values
+alone would miss where large values are missing more often.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from itertools import islice
 
 import numpy as np
 
+from jella.impute.thresholded import Thresholded, is_affordable
 from jella.problem import Blocks, Problem
 from jella.problem.terms import Ridge
 from jella.solve.plan import make_plan
+from jella.solve.quadratic import overlap
 from jella.solve.relaxation import SOR
 from jella.solve.ridge_rows import ridge_rows
 from jella.solve.solver import solve
@@ -29,7 +32,7 @@ from jella.views.scaling import Scaling
 FIRST, FACTOR = 0.35, 0.5
 #: the longest path
 MOST_WEIGHTS = 9
-#: components: all that the data can have, but at most this many, and beyond the fewest at most this work per product
+#: components, where not all are affordable: at most this many, and beyond the fewest at most this work per product
 FEWEST, MOST_COMPONENTS, WORK = 200, 500, 1.6e9
 #: sweeps per weight, and the share of the objective that one must gain
 MOST_SWEEPS, TOLERANCE = 12, 1e-3
@@ -74,11 +77,11 @@ def most_components(views: Views) -> int:
     A model with all of them shrinks without choosing; with fewer, one that is shrunk little fits noise.
 
     >>> from jella.views import read_views
-    >>> most_components(read_views(np.ones((30, 400)))), most_components(read_views(np.ones((4000, 1000))))
-    (30, 400)
+    >>> most_components(read_views(np.ones((30, 4000)))), most_components(read_views(np.ones((4000, 2000))))
+    (30, 200)
     """
     n, d = views.n_samples, views.n_features
-    return min(n, d, max(FEWEST, min(MOST_COMPONENTS, int(WORK / (n * d)))))
+    return min(n, d) if is_affordable(n, d) else max(FEWEST, min(MOST_COMPONENTS, int(WORK / (n * d))))
 
 
 def path_views(scaling: Scaling, views: Views) -> Views:
@@ -103,6 +106,8 @@ class PathStart:
         Leading singular triplets.
     largest : float
         The largest singular value, without that of the constant.
+    takes_all : bool
+        Whether models of the path have all components, and not only those of the triplets.
     """
 
     scaled: Views
@@ -110,27 +115,33 @@ class PathStart:
     s: np.ndarray
     V: np.ndarray
     largest: float
+    takes_all: bool
 
     @classmethod
-    def of(cls, scaling: Scaling, views: Views, most: int = MOST_COMPONENTS) -> PathStart:
-        """The start for views in the user's units, with at most this many components."""
+    def of(cls, scaling: Scaling, views: Views, most: int | None = None) -> PathStart:
+        """The start for views in the user's units, with at most this many components, by default all affordable."""
         scaled = path_views(scaling, views)
-        Q, s, V = truncated_svd(scaled, min(most, most_components(scaled)))
+        takes_all = most is None and is_affordable(scaled.n_samples, scaled.n_features)
+        wanted = max(FEW) + 1 if takes_all else most_components(scaled) if most is None else most
+        Q, s, V = truncated_svd(scaled, min(wanted, most_components(scaled)))
         largest = float(np.delete(s, np.abs(V[-1]).argmax()).max(initial=0.0))
         # where nothing varies, ridges of any weight shrink all to zero
-        return cls(scaled, Q, s, V, largest if largest > s[0] * np.finfo(s.dtype).eps else 1.0)
+        return cls(scaled, Q, s, V, largest if largest > s[0] * np.finfo(s.dtype).eps else 1.0, takes_all)
+
+    def split(self, U: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The bases of the views, from their stack."""
+        return tuple(np.split(U, np.cumsum([view.n_features for view in self.scaled])[:-1]))
 
     def solved(
         self, weight: float, W: np.ndarray, U: np.ndarray, n_sweeps: int, tol: float
     ) -> tuple[OnPath, np.ndarray]:
-        """The model of a weight from blocks W and U, and its embedding."""
-        ends = np.cumsum([view.n_features for view in self.scaled])[:-1]
+        """The model of a weight by sweeps from blocks W and U, and its embedding; components are orthogonal."""
         problem = Problem(basis=(Ridge(weight),), embedding=(Ridge(weight),))
         result = solve(
             problem,
             make_plan(problem, self.scaled.is_rowwise, RULE),
             self.scaled,
-            start=Blocks(tuple(np.split(U, ends)), W),
+            start=Blocks(self.split(U), W),
             relaxation=RULE,
             max_iter=n_sweeps,
             tol=tol,
@@ -138,14 +149,29 @@ class PathStart:
         )
         if result.stop_reason == "interrupted":
             raise KeyboardInterrupt
-        return OnPath(weight, tuple(result.blocks.bases)), result.blocks.embedding
+        bases = result.blocks.bases
+        turn = np.linalg.eigh(overlap(bases, bases))[1]  # then `ridge_rows` takes fewer steps
+        return OnPath(weight, tuple(U @ turn for U in bases)), result.blocks.embedding @ turn
 
 
 def path(start: PathStart) -> Iterator[tuple[OnPath, np.ndarray]]:
     """The models of falling weights, each with the embedding (n, r) of the samples."""
+    weights = [FIRST * FACTOR**number * start.largest for number in range(MOST_WEIGHTS)]
+    return _with_all(start, weights) if start.takes_all else _with_some(start, weights)
+
+
+def _with_all(start: PathStart, weights: Sequence[float]) -> Iterator[tuple[OnPath, np.ndarray]]:
+    """Models with all components."""
+    data = Thresholded(start.scaled)
+    for weight in weights:
+        W, U = data.solve(weight)
+        yield OnPath(weight, start.split(U)), W
+
+
+def _with_some(start: PathStart, weights: Sequence[float]) -> Iterator[tuple[OnPath, np.ndarray]]:
+    """Models with the components that the start has."""
     W, U = start.Q[:, :0], start.V[:, :0]
-    for number in range(MOST_WEIGHTS):
-        weight = FIRST * FACTOR**number * start.largest
+    for weight in weights:
         at, wanted = W.shape[1], max(int((start.s > INSIDE * weight).sum()), 1)
         if wanted > at:
             strength = np.sqrt(np.maximum(start.s[at:wanted] - weight, FAINT * weight))

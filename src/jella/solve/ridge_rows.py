@@ -6,16 +6,19 @@ ones at the entries that sample i has in view v.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
 from jella.numerics.arrays import row_blocks
-from jella.views import View, Views
+from jella.views import Views
 
 #: a sample is solved when its residual is below this share of its right-hand side, in the norm of the diagonal
 TOLERANCE = 1e-3
 MOST_STEPS = 100
+#: solved samples are taken out when no more than this share is left
+LEFT = 0.8
 #: bytes of a block of samples
 BLOCK_BYTES = 2**25
 
@@ -32,61 +35,74 @@ def ridge_rows(views: Views, bases: Sequence[np.ndarray], weight: float) -> np.n
     """
     r = bases[0].shape[1]
     W = np.empty((views.n_samples, r), dtype=bases[0].dtype)
-    widest = max([r, *(view.n_features for view in views if not view.is_rowwise)])
+    widest = max(r, sum(view.n_features for view in views if not view.is_rowwise))
     for rows in row_blocks(views.n_samples, 8 * widest, BLOCK_BYTES):
-        W[rows] = _solved([_Part(view, U, rows) for view, U in zip(views, bases, strict=True)], weight)
+        W[rows] = _solved(_Samples(views, bases, weight, rows))
     return W
 
 
-class _Part:
-    """One view of a block of samples."""
+class _Samples:
+    """A block of samples: the views that lack entries side by side, and the grams of the others."""
 
-    def __init__(self, view: View, U: np.ndarray, rows: slice) -> None:
-        X = view.X[rows]
-        self.U, self.cross, self.rowwise = U, X @ U, view.is_rowwise
-        mask = np.broadcast_to(view.mask, (view.n_samples, view.mask.shape[1]))[rows]
-        self.observed = mask.astype(U.dtype)
-        self.gram = U.T @ U if self.rowwise else None
+    def __init__(self, views: Views, bases: Sequence[np.ndarray], weight: float, rows: slice) -> None:
+        pairs = list(zip(views, bases, strict=True))
+        n, dtype = rows.stop - rows.start, bases[0].dtype
+        self.weight, self.right = weight, np.sum([view.X[rows] @ U for view, U in pairs], axis=0)
+        by_entry = [(view, U) for view, U in pairs if not view.is_rowwise]
+        self.U = np.concatenate([bases[0][:0], *(U for _, U in by_entry)])
+        self.observed = np.concatenate([np.empty((n, 0), dtype), *(view.mask[rows] for view, _ in by_entry)], axis=1)
+        self.observed = self.observed.astype(dtype, copy=False)
+        whole = [(view, U) for view, U in pairs if view.is_rowwise]
+        self.grams = [U.T @ U for _, U in whole]
+        self.present = [np.broadcast_to(view.mask, (view.n_samples, 1))[rows].astype(dtype) for view, _ in whole]
+        diagonal = self.observed @ self.U**2
+        for gram, present in zip(self.grams, self.present, strict=True):
+            diagonal += present * np.diag(gram)
+        self.inverse = 1.0 / (weight + diagonal)
+
+    def take(self, rows: np.ndarray) -> _Samples:
+        """Some of the samples."""
+        few = copy(self)
+        few.right, few.inverse, few.observed = self.right[rows], self.inverse[rows], self.observed[rows]
+        few.present = [present[rows] for present in self.present]
+        return few
 
     def times(self, W: np.ndarray) -> np.ndarray:
-        """Row i of W times U_vᵀ D_i U_v."""
-        if self.gram is not None:
-            return (W @ self.gram) * self.observed
-        values = W @ self.U.T
-        values *= self.observed
-        return values @ self.U
-
-    def diagonal(self) -> np.ndarray:
-        """The diagonals of these matrices, (n, r)."""
-        squares = self.U**2
-        return self.observed * squares.sum(axis=0) if self.rowwise else self.observed @ squares
+        """Row i of W times Σ_v U_vᵀ D_iv U_v + weight·I."""
+        found = self.weight * W
+        if self.U.size:
+            values = W @ self.U.T
+            values *= self.observed
+            found += values @ self.U
+        for gram, present in zip(self.grams, self.present, strict=True):
+            found += present * (W @ gram)
+        return found
 
 
-def _solved(parts: Sequence[_Part], weight: float) -> np.ndarray:
-    right = np.sum([part.cross for part in parts], axis=0)
-    inverse = 1.0 / (weight + np.sum([part.diagonal() for part in parts], axis=0))
-    return conjugate_gradients(lambda W: weight * W + np.sum([part.times(W) for part in parts], axis=0), right, inverse)
-
-
-def conjugate_gradients(
-    times: Callable[[np.ndarray], np.ndarray], right: np.ndarray, inverse: np.ndarray
-) -> np.ndarray:
-    """Rows w_i with A_i w_i = right_i; `inverse` holds the inverse diagonals of the A_i, which precondition."""
-    found = np.zeros_like(right)
-    residual = right.copy()
-    step = inverse * residual
+def _solved(samples: _Samples) -> np.ndarray:
+    """The embedding by conjugate gradients, preconditioned by diagonals; solved samples leave the rest."""
+    out = np.zeros_like(samples.right)
+    rows, found, residual = np.arange(len(out)), out.copy(), samples.right.copy()
+    step = samples.inverse * residual
     size = np.einsum("ij,ij->i", residual, step)
     enough = TOLERANCE**2 * size
     for _ in range(MOST_STEPS):
-        if not (size > enough).any():
+        active = size > enough
+        if active.sum() <= LEFT * active.size:
+            out[rows] = found
+            rows, found, residual, step = rows[active], found[active], residual[active], step[active]
+            size, enough, samples = size[active], enough[active], samples.take(active)
+            active = active[active]
+        if not active.any():
             break
-        image = times(step)
+        image = samples.times(step)
         curvature = np.einsum("ij,ij->i", step, image)
-        length = np.where((size > enough) & (curvature > 0), size / np.where(curvature > 0, curvature, 1.0), 0.0)
+        length = np.where(active & (curvature > 0), size / np.where(curvature > 0, curvature, 1.0), 0.0)
         found += length[:, None] * step
         residual -= length[:, None] * image
-        scaled = inverse * residual
+        scaled = samples.inverse * residual
         new = np.einsum("ij,ij->i", residual, scaled)
         step = scaled + np.where(size > 0, new / np.where(size > 0, size, 1.0), 0.0)[:, None] * step
         size = np.where(length > 0, new, size)
-    return found
+    out[rows] = found
+    return out
