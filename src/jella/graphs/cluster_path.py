@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from jella.graphs.spectral import Graph, leading_eigenvectors, modularity
+from jella.numerics.arrays import Array
 from jella.numerics.kmeans import unit_rows
 from jella.numerics.words import counted
 
@@ -259,10 +260,12 @@ class Partitions:
     values: np.ndarray
 
 
-def partitions_of(graph: Graph, numbers: Any, most: int | None = None) -> Partitions:
+def partitions_of(
+    graph: Graph, numbers: Any, most: int | None = None, place: Array | None = None
+) -> Partitions:
     """Partitions of a graph into these numbers of groups, from one set of eigenvectors; no random numbers are used."""
     n = graph.shape[0]
-    values, vectors = leading_eigenvectors(graph, min((max(numbers) if most is None else most) + 1, n))
+    values, vectors = leading_eigenvectors(graph, min((max(numbers) if most is None else most) + 1, n), place)
     return Partitions({int(k): _cut(vectors[:, :k]) for k in numbers}, values)
 
 

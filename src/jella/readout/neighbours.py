@@ -14,6 +14,7 @@ from jella.graphs.cluster_path import ClusterPath, choose_n_clusters
 from jella.graphs.compared import compared_rows
 from jella.graphs.confirmed import confirmed_graph, label_neighbours
 from jella.graphs.expected import FitExpected
+from jella.graphs.gaps import groups_apart
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.seeded import seeded_labels
@@ -270,17 +271,19 @@ class NeighbourReadout(LowRankReadout):
 
     def cluster_path(self) -> ClusterPath:
         """What the neighbour graph of the embedding says about numbers of clusters."""
-        directed = neighbour_graph(self.near)
-        return choose_n_clusters(directed + directed.T)
+        return choose_n_clusters(self._narrow_graph())
 
     def find_labels(
         self, n_clusters: int, n_init: int, random_state: Any, classes: np.ndarray | None = None
     ) -> np.ndarray:
         """Labels (m,) of the samples of the fit: the largest cluster first, or known classes as they are numbered."""
-        graph = self._label_graph(n_clusters)
-        if classes is None:
-            return largest_first(diffused_labels(graph, n_clusters, n_init, random_state, self._fit.own))
-        return seeded_labels(graph, n_clusters, classes, n_init, random_state)
+        if classes is not None:
+            return seeded_labels(self._label_graph(n_clusters), n_clusters, classes, n_init, random_state)
+        own = self._fit.own
+        labels = groups_apart(self._narrow_graph(), n_clusters, own)
+        if labels is None:
+            labels = diffused_labels(self._label_graph(n_clusters), n_clusters, n_init, random_state, own)
+        return largest_first(labels)
 
     def votes(self, labels: np.ndarray, n_clusters: int, rows: np.ndarray | None = None) -> np.ndarray:
         """Votes (m, k) for the clusters of samples of the fit, by default all: of their neighbours, and their own."""
@@ -300,6 +303,11 @@ class NeighbourReadout(LowRankReadout):
         assert labels is not None
         own = confidence(self.votes(labels, clusters.n_clusters))
         return self._answer(views, own, lambda new: confidence(self._votes_of(self.place(new))), np.nan)
+
+    def _narrow_graph(self) -> sparse.csr_array:
+        """The graph of the nearest neighbours in the embedding."""
+        directed = neighbour_graph(self.near)
+        return sparse.csr_array(directed + directed.T)
 
     def _label_graph(self, n_clusters: int) -> sparse.csr_array:
         """The graph that the labels of the fit come from."""

@@ -1,0 +1,57 @@
+"""Groups that hardly an edge of the neighbour graph leaves: they are the labels, however curved or unequal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_circles
+
+import jella
+from jella.graphs.gaps import groups_apart, leaving
+from jella.metrics import adjusted_rand
+
+
+def unequal(rng, n=200, share=0.15, gap=8.0):
+    y = (np.arange(n) < share * n).astype(int)
+    return rng.normal(size=(n, 2)) + gap * y[:, None] * np.array([0.6, 0.8]), y
+
+
+def labelled(X, k=2):
+    return jella.SparseBDR(k, evidence=False, random_state=0).fit([X]).labels_
+
+
+def test_a_far_group_of_few_samples_is_found(rng):
+    X, y = unequal(rng)
+    assert adjusted_rand(y, labelled(X)) == 1.0
+
+
+def test_rings_are_found():
+    X, y = make_circles(200, noise=0.05, factor=0.4, random_state=0)
+    assert adjusted_rand(y, labelled(X)) == 1.0
+
+
+def blocks(sizes, between=0.0):
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    graph = np.where(owner[:, None] == owner, 1.0, between)
+    return graph, owner
+
+
+def test_groups_are_apart_if_hardly_an_edge_leaves_them():
+    graph, y = blocks([20, 30, 15])
+    assert adjusted_rand(y, groups_apart(graph, 3)) == 1.0
+    np.testing.assert_allclose(leaving(graph, y), 0.0, atol=1e-12)
+    graph, y = blocks([20, 30, 15], between=0.05)
+    assert leaving(graph, y).max() > 0.1
+    assert groups_apart(graph, 3) is None
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 65])
+def test_another_number_of_groups_is_not_apart(k):
+    graph, _ = blocks([20, 30, 15])
+    labels = groups_apart(graph, k)
+    assert labels is None or (k == 2 and leaving(graph, labels).max() < 1e-9)
+
+
+def test_bursts_of_near_duplicates_are_no_groups():
+    graph, _ = blocks([100, 5, 5])
+    assert groups_apart(graph, 3) is None
