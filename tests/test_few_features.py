@@ -7,16 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 import jella
 import jella.evidence.gather as gathering
 from jella.estimators.certain_labels import NoClearClustersWarning
+from jella.evidence.refits import graph_of
 from jella.graphs.cluster_path import ClusterPath
 from jella.graphs.compared import compared_rows
+from jella.graphs.gaps import surely_joining
 from jella.graphs.neighbours import dense_nearest
-from jella.graphs.valleys import least_valley
+from jella.graphs.spectral import components
+from jella.graphs.valleys import least_valley, valley
 from jella.graphs.view_choice import choose_kinds
 from jella.views import read_views
 
@@ -76,16 +80,48 @@ def test_a_single_view_is_scaled_as_halves_of_its_features_agree(rng):
     assert choose_kinds(read_views([X[:15]])) == ("root",)  # too few samples
 
 
+def least(W, y, rng):
+    return least_valley(W, y, graph_of(W, surely_joining(len(W))), rng)
+
+
 def test_the_pair_of_groups_that_is_least_apart_counts(rng):
-    X, y = planted(3, 2, 300, gap=8.0)
-    assert least_valley(X, y, rng) > 4
+    X, y = planted(3, 2, 300, gap=4.5)
+    X -= X.mean(axis=0)
+    assert 2 < least(X, y, rng) < np.inf
     cut = np.where((y == 2) & (rng.uniform(size=300) < 0.5), 3, y)  # one group is divided at random
-    assert least_valley(X, cut, rng) == 1.0
-    assert least_valley(X[:12], y[:12], rng) == 1.0  # it may be chance
+    assert least(X, cut, rng) == 1.0
+    assert least(X[:12], y[:12], rng) == 1.0  # it may be chance
     crumb = y.copy()
     crumb[:2] = 3
-    assert least_valley(X, crumb, rng) == 1.0
-    assert least_valley(X, np.zeros(300, dtype=int), rng) == 1.0
+    assert least(X, crumb, rng) == 1.0
+    assert least(X, np.zeros(300, dtype=int), rng) == 1.0
+
+
+def test_groups_of_any_shape_are_far_apart_without_an_edge_between_them(rng):
+    turn = rng.uniform(0, 2 * np.pi, size=300)
+    y = np.arange(300) % 2
+    X = np.where(y == 0, 1.0, 3.0)[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    assert least(X, y, rng) == np.inf
+    assert least(X, (turn > 3).astype(int), rng) < 2  # each half has a part of both rings
+    y[:10] = 2  # a crumb far away
+    X[:10] = 20.0 + rng.normal(size=(10, 2))
+    assert least(X, y, rng) == 1.0
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_lines_do_not_fall_apart_by_chance(n, rng):
+    for _ in range(20):
+        line = rng.uniform(size=(n, 1)) - 0.5
+        assert components(graph_of(line, surely_joining(n)))[0] == 1
+
+
+def test_one_far_group_makes_no_valleys_between_the_others(rng):
+    X, y = rng.normal(size=(400, 3)), np.zeros(400, dtype=int)
+    pieces = KMeans(5, n_init=1, random_state=0).fit(X).labels_
+    y[:60] = 5
+    y[60:] = pieces[60:]
+    X[:60] += 30.0
+    assert valley(X, y, rng) < 2
 
 
 def test_numbers_far_above_clouds_are_in_question_too():

@@ -26,14 +26,15 @@ from jella.evidence.refits import (
     refit_on_parts,
 )
 from jella.graphs.cluster_path import (
+    APART,
     STEADY,
-    VALLEY,
     ClusterPath,
     choose_n_clusters,
     nearly_best,
     number_ladder,
     partitions_of,
 )
+from jella.graphs.gaps import surely_joining
 from jella.graphs.spectral import modularity
 from jella.graphs.surrogates import clouds_like
 from jella.graphs.valleys import dimension_of, least_valley, valley
@@ -269,10 +270,10 @@ def _with_valleys(
         path = replace(path, cloud_valley=float(np.mean([valley(cloud, labels, rng) for cloud, labels in cut])))
     if path.is_clear:
         return path
-    best = path.best
+    best, around = path.best, graph_of(W, surely_joining(len(W)))
     for k in path.numbers[path.stability >= STEADY].tolist()[::-1]:
-        apart[path.numbers == k] = least_valley(W, own[k], rng)
-        if apart[path.numbers == k] >= VALLEY:
+        apart[path.numbers == k] = least_valley(W, own[k], around, rng)
+        if apart[path.numbers == k] >= APART:
             best = k
             break
     return replace(path, best=best, apart=apart)

@@ -30,8 +30,9 @@ LEAST_SPREAD = 0.01
 VALLEY = 2.0
 #: and more clusters than dimensions from this many times the same figure of clouds without groups on
 VALLEY_OF_CLOUDS = 1.5
-#: clusters with valleys all around need no modularity above that of clouds if they are at least this stable
-STEADY = 0.9
+#: clusters with valleys all around need no modularity above that of clouds if they are at least this stable, and the
+#: least of the valleys is at least this deep
+STEADY, APART = 0.9, 1.5
 #: a number is supported if its stability is at most this much below that of the chosen one
 NEARLY_AS_STABLE = 0.1
 
@@ -73,7 +74,7 @@ class ClusterPath:
         question; NaN where it was not computed, and without numbers if nothing was.
     apart : array (m,)
         The same for the two neighbouring clusters that are least apart, for numbers that were looked at because the
-        others were not clear; 1 where it may be chance.
+        others were not clear; 1 where it may be chance, inf where samples have no neighbours in other clusters.
     cloud_valley : float
         The valley of clouds without groups, cut into the best number; 0 if not computed.
     dimension : int
@@ -127,7 +128,7 @@ class ClusterPath:
     @property
     def is_apart(self) -> bool:
         """Whether the clusters of the best number were found to have valleys between them, all around."""
-        return self.apart.size > 0 and bool((self.apart[self.numbers == self.best] >= VALLEY).any())
+        return self.apart.size > 0 and bool((self.apart[self.numbers == self.best] >= APART).any())
 
     @property
     def is_one_cloud(self) -> bool:
@@ -200,7 +201,9 @@ class ClusterPath:
         numbers = self.supported
         also = f" ({numbers.min()} to {numbers.max()} are supported)" if numbers.size > 1 else ""
         if self.is_apart:
-            figures += f"; at least {np.nanmax(self.apart):.1f} times as many samples beside as between them"
+            least = float(np.nanmax(self.apart))
+            often = f"at least {least:.1f} times as many samples beside as between them"
+            figures += f"; {often if np.isfinite(least) else 'far apart, no sample has neighbours in another one'}"
         return f"clear clusters: {self.best}{also}; modularity {figures}{stable}"
 
     def __repr__(self) -> str:
@@ -260,9 +263,7 @@ class Partitions:
     values: np.ndarray
 
 
-def partitions_of(
-    graph: Graph, numbers: Any, most: int | None = None, place: Array | None = None
-) -> Partitions:
+def partitions_of(graph: Graph, numbers: Any, most: int | None = None, place: Array | None = None) -> Partitions:
     """Partitions of a graph into these numbers of groups, from one set of eigenvectors; no random numbers are used."""
     n = graph.shape[0]
     values, vectors = leading_eigenvectors(graph, min((max(numbers) if most is None else most) + 1, n), place)

@@ -11,8 +11,10 @@ from jella.numerics.arrays import Array
 
 #: largest share of the edges of a group that leave it
 LEAVING = 0.01
-#: fewest samples of a group, as a share of an average one; smaller ones may be bursts of near-duplicates
-SHARE = 0.2
+#: a group with a smaller share of the samples of the largest one may be a burst of near-duplicates
+CRUMB = 0.1
+#: a graph of log2(n) neighbours and this many more falls apart by chance with a probability below 2 to the minus this
+SPARE = 8
 
 
 def groups_apart(graph: Graph, n_clusters: int, place: Array | None = None) -> np.ndarray | None:
@@ -37,9 +39,37 @@ def groups_apart(graph: Graph, n_clusters: int, place: Array | None = None) -> n
         return None
     labels = partitions_of(graph, [n_clusters], place=place).labels[n_clusters]
     sizes = np.bincount(labels, minlength=n_clusters)
-    if sizes.min() < SHARE * n / n_clusters or leaving(graph, labels).max() > LEAVING:
+    if is_crumb(sizes) or leaving(graph, labels).max() > LEAVING:
         return None
     return labels
+
+
+def surely_joining(n_samples: int) -> int:
+    """How many neighbours make the graph of a cloud connected, also if it is as thin as a line.
+
+    Samples on a line have a gap between the i-th and the next if the q nearest neighbours of each lie on its own side.
+    This happens by chance with a probability below 2 to the minus q, at one of n places with n times that.
+
+    >>> surely_joining(100), surely_joining(4000)
+    (15, 20)
+    """
+    return int(np.ceil(np.log2(max(n_samples, 2)))) + SPARE
+
+
+def joined(graph: Graph, labels: np.ndarray) -> list[tuple[int, int]]:
+    """The pairs of groups with an edge between them.
+
+    >>> joined(np.array([[0, 2, 1, 0], [2, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]), np.array([0, 0, 1, 2]))
+    [(0, 1)]
+    """
+    members = _members(labels)
+    between = (members.T @ sparse.csr_array(graph @ members)).toarray()
+    return [(int(a), int(b)) for a, b in np.argwhere(np.triu(between, 1) > 0)]
+
+
+def is_crumb(sizes: np.ndarray) -> bool:
+    """Whether the smallest of some groups is a crumb beside the largest one."""
+    return bool(sizes.min() < CRUMB * sizes.max())
 
 
 def leaving(graph: Graph, labels: np.ndarray) -> np.ndarray:
@@ -48,7 +78,11 @@ def leaving(graph: Graph, labels: np.ndarray) -> np.ndarray:
     >>> leaving(np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]]), np.array([0, 0, 1])).round(2).tolist()
     [0.2, 1.0]
     """
-    n = labels.size
-    members = sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
+    members = _members(labels)
     within = members.multiply(sparse.csr_array(graph @ members)).sum(axis=0)
     return np.asarray(1.0 - within / (members.T @ np.asarray(graph.sum(axis=1))))
+
+
+def _members(labels: np.ndarray) -> sparse.csr_array:
+    n = labels.size
+    return sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))

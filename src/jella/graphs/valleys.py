@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from jella.graphs.gaps import is_crumb, joined
+from jella.graphs.spectral import Graph
+
 #: groups that each group is compared with, and how often samples are divided into halves for it
 NEIGHBOURS, DIVISIONS = 2, 2
 #: groups with fewer samples are left out: each half needs two
 FEWEST = 4
 #: a valley of fewer standard errors may be chance
-SURE = 2.0
+SURE = 1.5
 #: share of the variance that the dimensions of a cloud hold
 SHARE = 0.9
 
@@ -21,34 +24,45 @@ def valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float
     A cloud with one mode can be cut into groups, but its samples are not rare at the cuts. So the samples of each
     group and of one of the two nearest groups are projected onto the line through both centres. On the way from the
     median of one group to that of the other, the middle third is compared with the outer third that has fewer samples.
-    Centres come from one half of the samples and projections from the other, so that noise makes no valley.
+    Centres come from one half of the samples and projections from the other, so that noise makes no valley. Of all
+    pairs, the median counts: one far group makes no valleys between the others.
 
     Clouds with one mode have about 1 to 1.7 times as many: samples near a cut may belong to a third group.
     """
-    beside, between = _counted(W, labels, rng)
-    return float((beside.sum() + 1.0) / (between.sum() + 1.0)) if beside.size else 1.0
+    beside, between = _counted(W, labels, _neighbouring(W, labels), rng)
+    return float(np.median((beside + 1.0) / (between + 1.0))) if beside.size else 1.0
 
 
-def least_valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float:
-    """As `valley`, of the two neighbouring groups that are least apart; 1 where it may be chance.
+def least_valley(W: np.ndarray, labels: np.ndarray, graph: Graph, rng: np.random.Generator) -> float:
+    """As `valley`, of the two groups that are least apart; 1 where it may be chance, inf if all are far apart.
 
-    It may be chance if the difference is below two standard errors, or if a group has fewer than four samples.
+    Groups without any edge between them in a graph of `surely_joining` neighbours are far apart, whatever their shape.
+    For others it may be chance if the difference is below one and a half standard errors, or if a group has fewer than
+    four samples.
     """
-    beside, between = _counted(W, labels, rng)
-    if beside.size == 0 or np.bincount(labels).min() < FEWEST:
+    sizes = np.bincount(labels)
+    if sizes.size < 2 or sizes.min() < FEWEST or is_crumb(sizes):
         return 1.0
+    beside, between = _counted(W, labels, joined(graph, labels), rng)
     sure = beside - between >= SURE * np.sqrt(beside + between + 1.0)
-    return float(np.where(sure, (beside + 1.0) / (between + 1.0), 1.0).min())
+    return float(np.where(sure, (beside + 1.0) / (between + 1.0), 1.0).min(initial=np.inf))
 
 
-def _counted(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Samples beside and between groups, (p,) each, for pairs of neighbouring groups."""
+def _counted(
+    W: np.ndarray, labels: np.ndarray, pairs: list[tuple[int, int]], rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Samples beside and between groups, (p,) each, for pairs of groups."""
+    thirds = np.array([_thirds(W[labels == a], W[labels == b], rng) for a, b in pairs]).reshape(-1, 3)
+    return thirds[:, [0, 2]].min(axis=1), thirds[:, 1]
+
+
+def _neighbouring(W: np.ndarray, labels: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs of neighbouring groups of some samples."""
     groups = np.flatnonzero(np.bincount(labels) >= FEWEST)
     if groups.size < 2:
-        return np.empty(0), np.empty(0)
+        return []
     pairs = _neighbours(np.stack([W[labels == c].mean(axis=0) for c in groups]))
-    thirds = np.array([_thirds(W[labels == groups[a]], W[labels == groups[b]], rng) for a, b in pairs])
-    return thirds[:, [0, 2]].min(axis=1), thirds[:, 1]
+    return [(int(groups[a]), int(groups[b])) for a, b in pairs]
 
 
 def _neighbours(centres: np.ndarray) -> list[tuple[int, int]]:
