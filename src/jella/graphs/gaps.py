@@ -56,10 +56,10 @@ def surely_joining(n_samples: int) -> int:
     return int(np.ceil(np.log2(max(n_samples, 2)))) + SPARE
 
 
-def joined(graph: Graph, labels: np.ndarray) -> list[tuple[int, int]]:
+def pairs_with_edges(graph: Graph, labels: np.ndarray) -> list[tuple[int, int]]:
     """The pairs of groups with an edge between them.
 
-    >>> joined(np.array([[0, 2, 1, 0], [2, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]), np.array([0, 0, 1, 2]))
+    >>> pairs_with_edges(np.array([[0, 2, 1, 0], [2, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]), np.array([0, 0, 1, 2]))
     [(0, 1)]
     """
     members = _members(labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from jella.graphs.gaps import is_crumb, joined
+from jella.graphs.gaps import is_crumb, pairs_with_edges
 from jella.graphs.spectral import Graph
 
 #: groups that each group is compared with, and how often samples are divided into halves for it
@@ -43,7 +43,7 @@ def least_valley(W: np.ndarray, labels: np.ndarray, graph: Graph, rng: np.random
     sizes = np.bincount(labels)
     if sizes.size < 2 or sizes.min() < FEWEST or is_crumb(sizes):
         return 1.0
-    beside, between = _counted(W, labels, joined(graph, labels), rng)
+    beside, between = _counted(W, labels, pairs_with_edges(graph, labels), rng)
     sure = beside - between >= SURE * np.sqrt(beside + between + 1.0)
     return float(np.where(sure, (beside + 1.0) / (between + 1.0), 1.0).min(initial=np.inf))
 
