@@ -148,7 +148,8 @@ def test_numbers_far_above_clouds_are_in_question_too():
     ],
 )
 def test_clear_groups_of_few_features_are_counted(k, d, n, views, monkeypatch):
-    monkeypatch.setattr(gathering, "FEWEST_CLOUDS", 6)  # as outside of the tests: valleys of fewer clouds vary much
+    for name in ("CLOUDS", "FEWEST_CLOUDS"):  # as outside of the tests: valleys of fewer clouds vary much
+        monkeypatch.setattr(gathering, name, 6)
     X, y = planted(k, d, n)
     model = quietly(np.array_split(X, views, axis=1))
     assert model.n_clusters_ == k

@@ -267,7 +267,7 @@ def _with_valleys(
     path = replace(path, valley=valleys, dimension=dimension_of(W))
     if path.is_clear and path.best > path.dimension and path.best in own:
         cut = [(cloud, groups_in(cloud, [path.best], q)[path.best]) for cloud in clouds]
-        path = replace(path, cloud_valley=float(np.mean([valley(cloud, labels, rng) for cloud, labels in cut])))
+        path = replace(path, cloud_valley=float(np.median([valley(cloud, labels, rng) for cloud, labels in cut])))
     if path.is_clear:
         return path
     best, around = path.best, graph_of(W, surely_joining(len(W)))
