@@ -165,7 +165,10 @@ def test_valleys_all_around_make_clusters_clear(monkeypatch, rng):
     assert path.is_apart
     assert path.clarity < 2
     assert adjusted_rand_score(y > 0, model.labels_) == 1.0
-    assert "times as many samples beside as between them" in path.words()
+    assert path.apart[path.numbers == 2] == np.inf
+    assert "far apart" in path.words()
+    path = replace(path, apart=np.where(path.numbers == 2, 3.0, np.nan))
+    assert "at least 3.0 times as many samples beside as between them" in path.words()
     assert 2 in path.supported
     monkeypatch.setattr(gathering, "least_valley", lambda *given: 1.0)
     assert quietly([X]).n_clusters_ == 1
