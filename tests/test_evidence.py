@@ -170,7 +170,7 @@ def test_groups_that_data_without_groups_have_too_are_not_clear(same, monkeypatc
     if same == "dealt":
         monkeypatch.setattr(gathering, "permuted", lambda views, rng: views)
     else:
-        monkeypatch.setattr(gathering, "clouds_like", lambda W, count, rng: [W] * count)
+        monkeypatch.setattr(gathering, "clouds_like", lambda W, count, *given: [W] * count)
     monkeypatch.setattr(gathering, "least_valley", lambda *given: 1.0)  # nothing but the comparison decides
     with pytest.warns(NoClearClustersWarning):
         assert jella.SparseBDR(random_state=0).fit(groups()[0]).n_clusters_ == 1

@@ -20,6 +20,7 @@ from jella.graphs.compared import compared_rows
 from jella.graphs.gaps import surely_joining
 from jella.graphs.neighbours import dense_nearest
 from jella.graphs.spectral import components
+from jella.graphs.surrogates import clouds_like
 from jella.graphs.valleys import least_valley, valley
 from jella.graphs.view_choice import choose_kinds
 from jella.views import read_views
@@ -113,6 +114,31 @@ def test_lines_do_not_fall_apart_by_chance(n, rng):
     for _ in range(20):
         line = rng.uniform(size=(n, 1)) - 0.5
         assert components(graph_of(line, surely_joining(n)))[0] == 1
+
+
+def test_long_groups_side_by_side_are_apart(rng):
+    y = np.arange(300) % 2
+    X = rng.normal(size=(300, 3)) * [1.0, 6.0, 6.0] + np.array([1.0, 0.7, 0.0]) * 5.0 * y[:, None]
+    assert 2 < least(X, y, rng) < np.inf
+
+
+def test_a_far_group_does_not_make_parts_of_another_one_clear():
+    rng = np.random.default_rng(0)
+    y = (np.arange(120) < 18).astype(int)
+    X = rng.normal(size=(120, 6))
+    line = rng.normal(size=6)
+    model = quietly([X + 7.0 * y[:, None] * line / np.linalg.norm(line)])
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+def test_clouds_of_groups_keep_the_groups(rng):
+    X, y = planted(3, 4, 120, gap=9.0)
+    for cloud in clouds_like(X, 2, rng, y):
+        for group in range(3):
+            np.testing.assert_allclose(cloud[y == group].mean(axis=0), X[y == group].mean(axis=0), atol=1e-9)
+            assert cloud[y == group].std() == pytest.approx(X[y == group].std(), rel=1e-6)
+        assert not np.allclose(cloud, X)
 
 
 def test_one_far_group_makes_no_valleys_between_the_others(rng):

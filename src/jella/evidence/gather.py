@@ -144,17 +144,17 @@ def _gather(
     stability = _stability([(part.rows, part.partitions(numbers, q)) for part in parts], numbers)
     doing("comparing the clusters with those of data without groups")
     rng = np.random.default_rng(seed)
-    n_clouds = min(max(CLOUD_SAMPLES // len(W), FEWEST_CLOUDS), CLOUDS)
-    clouds = clouds_like(W, n_clouds, rng)
-    null = np.array([_modularities(cloud, numbers, q) for cloud in clouds])
     dealt = in_parallel(refit, [permuted(samples, rng) for _ in range(PERMUTED)], n_jobs)
     mixed = np.array([_modularities(to_numpy(one.known.own), numbers, q) for one in dealt if one.known is not None])
-    found = [_cloud_parts(cloud, numbers, q, rng) for cloud in clouds[:FEWEST_CLOUDS]]
-    expected = np.fmax(null.mean(axis=0), mixed.mean(axis=0))
-    of_clouds = np.array([_stability(each, numbers) for each in found]).mean(axis=0)
-    path = _with_evidence(path, numbers, expected, null.std(axis=0), stability, of_clouds)
     own = partitions_of(graph, [k for k in numbers if k < len(W)] or [1]).labels
-    path = _with_valleys(path, own, W, clouds[:FEWEST_CLOUDS], q, rng)
+    path = replace(path, stability=_placed(path, numbers, stability))
+    against = partial(_against_clouds, path, numbers, own, W, mixed, q, rng)
+    path = against(None)
+    coarse = _largest_apart(path, own, W, rng)
+    if coarse is not None and path.is_clear and coarse.best < path.best:
+        path = against(own[coarse.best])  # are there more groups than these?
+    if coarse is not None and not path.is_clear:
+        path = coarse
     path = replace(path, n_clusters=n_clusters or (path.best if path.is_clear else 1))
     places = readout.known.places
     partitions = [own[int(k)] for k in path.supported if int(k) in own]
@@ -221,59 +221,55 @@ def _cloud_parts(
     return [(rows, groups_in(cloud[rows], numbers, q)) for rows in parts]
 
 
-def _with_evidence(
+def _placed(path: ClusterPath, numbers: list[int], values: np.ndarray) -> np.ndarray:
+    """Values of some numbers at their places among all of them."""
+    full = np.full(path.numbers.size, np.nan)
+    full[np.searchsorted(path.numbers, numbers)] = values
+    return full
+
+
+def _against_clouds(
     path: ClusterPath,
     numbers: list[int],
-    expected: np.ndarray,
-    spread: np.ndarray,
-    stability: np.ndarray,
-    of_clouds: np.ndarray,
-) -> ClusterPath:
-    """The path with the figures of these numbers; of those in question, the most stable is the best."""
-    at = np.searchsorted(path.numbers, numbers)
-
-    def placed(values: np.ndarray) -> np.ndarray:
-        full = np.full(path.numbers.size, np.nan)
-        full[at] = values
-        return full
-
-    path = replace(
-        path,
-        expected=placed(expected),
-        spread=placed(spread),
-        stability=placed(stability),
-        expected_stability=placed(of_clouds),
-    )
-    steady = np.where(path.in_question, np.nan_to_num(path.stability, nan=-np.inf), -np.inf)
-    return replace(path, best=int(path.numbers[steady.argmax()])) if np.isfinite(steady).any() else path
-
-
-def _with_valleys(
-    path: ClusterPath,
     own: dict[int, np.ndarray],
     W: np.ndarray,
-    clouds: list[np.ndarray],
+    mixed: np.ndarray,
     q: int,
     rng: np.random.Generator,
+    labels: np.ndarray | None,
 ) -> ClusterPath:
-    """The path with valleys: how rare samples are between clusters of the best number and of the least in question.
+    """The path against clouds, one for all samples or one for each of some groups; the most stable number is the best.
 
-    If clusters are not clear with these, the largest number is looked for that is stable and has valleys all around.
+    Of the numbers in question. With valleys of the best number and of the least in question.
     """
-    least = path.numbers[path.in_question][:1]
-    valleys, apart = np.full((2, path.numbers.size), np.nan)
-    for k in {path.best, *least.tolist()} & set(own):
+    clouds = clouds_like(W, min(max(CLOUD_SAMPLES // len(W), FEWEST_CLOUDS), CLOUDS), rng, labels)
+    null = np.array([_modularities(cloud, numbers, q) for cloud in clouds])
+    found = [_cloud_parts(cloud, numbers, q, rng) for cloud in clouds[:FEWEST_CLOUDS]]
+    path = replace(
+        path,
+        expected=_placed(path, numbers, np.fmax(null.mean(axis=0), mixed.mean(axis=0))),
+        spread=_placed(path, numbers, null.std(axis=0)),
+        expected_stability=_placed(path, numbers, np.array([_stability(each, numbers) for each in found]).mean(axis=0)),
+    )
+    steady = np.where(path.in_question, np.nan_to_num(path.stability, nan=-np.inf), -np.inf)
+    best = int(path.numbers[steady.argmax()]) if np.isfinite(steady).any() else path.best
+    valleys = np.full(path.numbers.size, np.nan)
+    for k in {best, *path.numbers[path.in_question][:1].tolist()} & set(own):
         valleys[path.numbers == k] = valley(W, own[k], rng)
-    path = replace(path, valley=valleys, dimension=dimension_of(W))
-    if path.is_clear and path.best > path.dimension and path.best in own:
-        cut = [(cloud, groups_in(cloud, [path.best], q)[path.best]) for cloud in clouds]
-        path = replace(path, cloud_valley=float(np.median([valley(cloud, labels, rng) for cloud, labels in cut])))
-    if path.is_clear:
+    path = replace(path, best=best, valley=valleys, dimension=dimension_of(W))
+    if not path.is_clear or best <= path.dimension or best not in own:
         return path
-    best, around = path.best, graph_of(W, surely_joining(len(W)))
+    cut = [(cloud, groups_in(cloud, [best], q)[best]) for cloud in clouds[:FEWEST_CLOUDS]]
+    return replace(path, cloud_valley=float(np.median([valley(cloud, groups, rng) for cloud, groups in cut])))
+
+
+def _largest_apart(
+    path: ClusterPath, own: dict[int, np.ndarray], W: np.ndarray, rng: np.random.Generator
+) -> ClusterPath | None:
+    """The path with the largest number that is stable and has valleys all around as its best; None if there is none."""
+    apart, around = np.full(path.numbers.size, np.nan), graph_of(W, surely_joining(len(W)))
     for k in path.numbers[path.stability >= STEADY].tolist()[::-1]:
         apart[path.numbers == k] = least_valley(W, own[k], around, rng)
         if apart[path.numbers == k] >= APART:
-            best = k
-            break
-    return replace(path, best=best, apart=apart)
+            return replace(path, best=k, apart=apart)
+    return None

@@ -14,7 +14,7 @@ LEAVING = 0.01
 #: a group with a smaller share of the samples of the largest one may be a burst of near-duplicates
 CRUMB = 0.1
 #: a graph of log2(n) neighbours and this many more falls apart by chance with a probability below 2 to the minus this
-SPARE = 8
+SPARE = 6
 
 
 def groups_apart(graph: Graph, n_clusters: int, place: Array | None = None) -> np.ndarray | None:
@@ -51,7 +51,7 @@ def surely_joining(n_samples: int) -> int:
     This happens by chance with a probability below 2 to the minus q, at one of n places with n times that.
 
     >>> surely_joining(100), surely_joining(4000)
-    (15, 20)
+    (13, 18)
     """
     return int(np.ceil(np.log2(max(n_samples, 2)))) + SPARE
 

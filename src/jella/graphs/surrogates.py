@@ -11,19 +11,31 @@ BELOW = np.array([0.02, 0.05, 0.1, 0.25])
 MOST_SKEW, MOST_TAIL = 1.5, 0.5
 
 
-def clouds_like(W: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+def clouds_like(
+    W: np.ndarray, count: int, rng: np.random.Generator, labels: np.ndarray | None = None
+) -> list[np.ndarray]:
     """Clouds (n, r) with the mean and the variances of an embedding along its principal axes, each with one mode.
 
     Scores on each principal axis are drawn by themselves, as skewed and as heavy-tailed as those of the embedding:
     Tukey's g-and-h distribution, which has one mode. So a skewed cloud is compared with skewed clouds, and groups, of
     which the scores on an axis may have several modes, are not kept.
+
+    Parameters
+    ----------
+    labels : int array (n,), optional
+        Groups that are kept: each is replaced by a cloud of its own.
     """
+    if labels is not None:
+        drawn = np.empty((count, *W.shape))
+        for group in np.unique(labels):
+            drawn[:, labels == group] = clouds_like(W[labels == group], count, rng)
+        return list(drawn)
     centre = W.mean(axis=0)
     _, _, axes = np.linalg.svd(W - centre, full_matrices=False)
     scores = (W - centre) @ axes.T
     normal = rng.normal(size=(count, *scores.shape))
-    drawn = [np.stack([with_one_mode(*pair) for pair in zip(scores.T, one.T, strict=True)], axis=1) for one in normal]
-    return [np.asarray(centre + one @ axes) for one in drawn]
+    bent = [np.stack([with_one_mode(*pair) for pair in zip(scores.T, one.T, strict=True)], axis=1) for one in normal]
+    return [np.asarray(centre + one @ axes) for one in bent]
 
 
 def with_one_mode(values: np.ndarray, normal: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ NEIGHBOURS, DIVISIONS = 2, 2
 #: groups with fewer samples are left out: each half needs two
 FEWEST = 4
 #: a valley of fewer standard errors may be chance
-SURE = 1.5
+SURE = 2.0
 #: share of the variance that the dimensions of a cloud hold
 SHARE = 0.9
 
@@ -22,9 +22,9 @@ def valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float
     """How many times as many samples lie beside as between neighbouring groups of the rows of an embedding (n, r).
 
     A cloud with one mode can be cut into groups, but its samples are not rare at the cuts. So the samples of each
-    group and of one of the two nearest groups are projected onto the line through both centres. On the way from the
+    group and of one of the two nearest groups are projected onto the line that divides both best. On the way from the
     median of one group to that of the other, the middle third is compared with the outer third that has fewer samples.
-    Centres come from one half of the samples and projections from the other, so that noise makes no valley. Of all
+    The line comes from one half of the samples and projections from the other, so that noise makes no valley. Of all
     pairs, the median counts: one far group makes no valleys between the others.
 
     Clouds with one mode have about 1 to 1.7 times as many: samples near a cut may belong to a third group.
@@ -37,15 +37,19 @@ def least_valley(W: np.ndarray, labels: np.ndarray, graph: Graph, rng: np.random
     """As `valley`, of the two groups that are least apart; 1 where it may be chance, inf if all are far apart.
 
     Groups without any edge between them in a graph of `surely_joining` neighbours are far apart, whatever their shape.
-    For others it may be chance if the difference is below one and a half standard errors, or if a group has fewer than
+    For others it may be chance if the difference is below two standard errors, or if a group has fewer than
     four samples.
     """
     sizes = np.bincount(labels)
     if sizes.size < 2 or sizes.min() < FEWEST or is_crumb(sizes):
         return 1.0
-    beside, between = _counted(W, labels, pairs_with_edges(graph, labels), rng)
-    sure = beside - between >= SURE * np.sqrt(beside + between + 1.0)
-    return float(np.where(sure, (beside + 1.0) / (between + 1.0), 1.0).min(initial=np.inf))
+    least = np.inf
+    for pair in pairs_with_edges(graph, labels):
+        beside, between = (float(one[0]) for one in _counted(W, labels, [pair], rng))
+        if beside - between < SURE * (beside + between + 1.0) ** 0.5:
+            return 1.0
+        least = min(least, (beside + 1.0) / (between + 1.0))
+    return least
 
 
 def _counted(
@@ -83,7 +87,7 @@ def _thirds(one: np.ndarray, other: np.ndarray, rng: np.random.Generator) -> np.
     for _ in range(DIVISIONS):
         first, second = (rng.permutation(len(rows)) % 2 == 0 for rows in (one, other))
         for own, its in ((first, second), (~first, ~second)):
-            line = other[its].mean(axis=0) - one[own].mean(axis=0)
+            line = _line(one[own], other[its])
             start, end = one[~own] @ line, other[~its] @ line
             low, high = np.median(start), np.median(end)
             if high > low:
@@ -91,6 +95,21 @@ def _thirds(one: np.ndarray, other: np.ndarray, rng: np.random.Generator) -> np.
             else:  # nothing lies between groups that are not apart
                 total[1] += len(start) + len(end)
     return np.asarray(total / DIVISIONS)
+
+
+def _line(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The direction (r,) that divides two groups best, if both have the same spread: Fisher's discriminant.
+
+    Groups may be long and lie side by side: the line through their centres says little. The more components per
+    sample, the nearer is the spread to one that is the same in all directions, so that it can be trusted.
+    """
+    inside = np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)])
+    (m, r), apart = inside.shape, other.mean(axis=0) - one.mean(axis=0)
+    spread, share = inside.T @ inside / m, min(1.0, r / m)
+    level = np.trace(spread) / r
+    if share == 1.0 or level == 0.0:
+        return np.asarray(apart)
+    return np.linalg.solve((1.0 - share) * spread + share * level * np.eye(r), apart)
 
 
 def dimension_of(W: np.ndarray) -> int:
