@@ -23,6 +23,7 @@ from jella.evidence.confidence import Confidence
 from jella.evidence.permuted import permuted
 from jella.evidence.refits import agreement, in_parallel, matched_labels, with_every_view
 from jella.graphs.cluster_path import ClusterPath, choose_n_clusters, nested_share, number_ladder, partitions_of
+from jella.graphs.gaps import surely_joining
 from jella.graphs.surrogates import clouds_like, with_one_mode
 from jella.graphs.valleys import _neighbours, dimension_of, valley
 from jella.readout.clusters import rank_votes
@@ -655,4 +656,4 @@ def test_few_samples_have_few_neighbours(monkeypatch):
 
     monkeypatch.setattr(gathering, "graph_of", watched)
     jella.SparseBDR(3, random_state=0).fit(groups(40)[0]).gather_evidence()
-    assert set(widths) == {5}
+    assert set(widths) == {5, surely_joining(40)}
