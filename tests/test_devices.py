@@ -84,6 +84,28 @@ def test_what_comes_out_is_of_the_kind_that_went_in(library, device):
     assert adjusted_rand_score(plain.predict(holed(200)), model.predict(views)) > 0.99
 
 
+@pytest.mark.parametrize("landmarks", [None, 100])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_samples_may_be_of_another_library_than_the_model(landmarks, dtype):
+    torch = pytest.importorskip("torch")
+    views, new = holed(150), {name: X[150:190].astype(dtype) for name, X in holed(190).items()}
+    asked = {name: torch.asarray(X) for name, X in new.items()}
+    for mine, others in ((views, asked), (moved(views, "torch", "cpu"), new), (moved(views, "torch", "cpu"), asked)):
+        model = jella.SparseBDR(10, landmarks=landmarks, calibrate=False, random_state=0).fit(mine)
+        kind, as_mine = type(mine["pixels"]), {name: np.asarray(X, dtype=float) for name, X in new.items()}
+        same = as_mine if kind is np.ndarray else moved(as_mine, "torch", "cpu")
+        assert isinstance(model.transform(others), kind)
+        tight = 1e-9 if dtype == np.float64 or kind is not np.ndarray else 1e-4
+        np.testing.assert_allclose(model.transform(others), model.transform(same), atol=tight)
+        assert np.mean(model.predict(others) == model.predict(same)) >= (1.0 if tight < 1e-8 else 0.95)
+        assert model.score(others) == pytest.approx(model.score(same), rel=1e-3)
+        for name, X in model.complete(others).items():
+            assert type(X) is type(others[name])
+            known = ~np.isnan(new[name])
+            assert (np.asarray(X)[known] == new[name][known]).all()
+        assert model.predict({name: X[:5] for name, X in views.items()}).tolist() == model.labels_[:5].tolist()
+
+
 @contextmanager
 def counted_copies(monkeypatch, least, owner="jella.estimators.framework", step="solve"):
     """Sizes of the tensors of numbers that went to NumPy in a step, of those with `least` entries or more."""

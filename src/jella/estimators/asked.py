@@ -50,8 +50,8 @@ class Asked:
             )
         if own:
             used = adjustment.remove(X, covariates, observed)
-            return cls(used, model._read(used, None, reset=False), X, observed, covariates, adjustment)
-        views = model._read(X, observed, reset=False)
+            return cls(used, _read(model, used, None), X, observed, covariates, adjustment)
+        views = _read(model, X, observed)
         if adjustment is not None and covariates is None:
             _refuse_new(model, views, adjustment.names)
         return cls(X, views, X, observed, covariates, None)
@@ -61,6 +61,12 @@ class Asked:
         if self.adjustment is None:
             return completed
         return self.adjustment.restore(completed, self.given, self.covariates, self.observed)
+
+
+def _read(model: Any, X: Any, observed: Any) -> AnyViews:
+    """Samples as the model computes: a model of tensors takes arrays of NumPy too, and the other way round."""
+    views: AnyViews = model._read(X, observed, reset=False)
+    return views.beside(model.readout_.bases[0]) if isinstance(views, Views) else views
 
 
 def _refuse_new(model: Any, views: AnyViews, names: tuple[str, ...]) -> None:

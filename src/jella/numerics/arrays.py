@@ -43,6 +43,8 @@ def like(values: Any, reference: Array) -> Array:
     if sparse.issparse(reference):
         return np.asarray(values, dtype=reference.dtype)
     xp = namespace(reference)
+    if array_api_compat.is_array_api_obj(values) and namespace(values) is not xp:
+        values = to_numpy(values)  # what all libraries take
     if isinstance(values, np.ndarray) and not values.flags.writeable:
         values = values.copy()  # torch would share the memory, and warn that it is read-only
     return xp.asarray(values, dtype=reference.dtype, device=array_api_compat.device(reference))

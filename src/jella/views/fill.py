@@ -9,7 +9,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, is_floating, like, namespace, to_numpy
+from jella.numerics.arrays import Array, beside, is_floating, like, namespace, to_numpy
 from jella.views.categories import Category, cell_places, most_probable, on_features, placed, probabilities
 from jella.views.category_columns import fill_levels, level_codes
 from jella.views.exact import filled_dtype, is_exact, rounded
@@ -34,7 +34,7 @@ def fill(raw: Any, keep: Array, values: Array) -> Any:
         dtype = filled_dtype(plain[kept], new[~kept])
         target = raw.dtype if dtype == plain.dtype else getattr(xp, dtype.name)
         raw, values = xp.astype(raw, target), rounded(new, dtype)
-    return xp.where(xp.asarray(keep, device=array_api_compat.device(raw)), raw, like(values, raw))
+    return xp.where(beside(to_numpy(keep), raw), raw, like(values, raw))
 
 
 def fill_frame(raw: Any, index: Any, keep: np.ndarray, values: np.ndarray) -> Any:

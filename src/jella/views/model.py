@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, like, namespace, sqnorm, take_rows, to_numpy
+from jella.numerics.arrays import Array, beside, is_numpy, like, namespace, sqnorm, take_rows, to_numpy
 from jella.views.categories import Category
 from jella.views.frames import label
 
@@ -266,6 +266,15 @@ class View:
         mask = self.mask if self.is_complete else take_rows(self.mask, rows)
         return replace(self, X=take_rows(self.X, rows), mask=mask)
 
+    def beside(self, reference: Array) -> View:
+        """The view in the library and on the device of an array; elsewhere than in NumPy also in its floating type."""
+        if is_numpy(reference):
+            return self if is_numpy(self.X) else replace(self, X=to_numpy(self.X), mask=to_numpy(self.mask))
+        if type(self.X) is type(reference) and self.X.dtype == reference.dtype and self.X.device == reference.device:
+            return self
+        X = self.X.toarray() if self.is_sparse else self.X
+        return replace(self, X=like(X, reference), mask=beside(to_numpy(self.mask), reference))
+
     @classmethod
     def joined(cls, parts: Sequence[View]) -> View:
         """The same view of several groups of samples, one group after the other; dense, in NumPy."""
@@ -348,6 +357,10 @@ class Views:
         """The views of some of the samples, or of all of them in another order."""
         names = None if self.sample_names is None else self.sample_names[rows]
         return Views(tuple(view.take(rows) for view in self.items), names)
+
+    def beside(self, reference: Array) -> Views:
+        """The views in the library and on the device of an array."""
+        return replace(self, items=tuple(view.beside(reference) for view in self.items))
 
     @classmethod
     def joined(cls, parts: Sequence[Views]) -> Views:
