@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris, load_wine, make_circles
 from sklearn.metrics import adjusted_rand_score
 
 import jella
@@ -128,6 +128,22 @@ def test_a_far_group_does_not_make_parts_of_another_one_clear():
     X = rng.normal(size=(120, 6))
     line = rng.normal(size=6)
     model = quietly([X + 7.0 * y[:, None] * line / np.linalg.norm(line)])
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+def test_gaps_between_larger_groups_make_no_valleys_within_them(rng):
+    X, y = planted(2, 3, 400, gap=30.0)
+    middle = np.array([X[y == c, 2].mean() for c in range(2)])
+    halves = 2 * y + (X[:, 2] > middle[y])
+    assert valley(X, halves, rng, y) < 1.8
+    assert valley(X, y, rng) > 10
+    assert valley(X, y, rng, y) == 1.0  # no pair is left
+
+
+def test_a_ring_around_a_group_is_not_cut():
+    X, y = make_circles(300, noise=0.04, factor=0.3, random_state=3)
+    model = quietly([X])
     assert model.n_clusters_ == 2
     assert adjusted_rand_score(y, model.labels_) == 1.0
 

@@ -255,12 +255,12 @@ def _against_clouds(
     best = int(path.numbers[steady.argmax()]) if np.isfinite(steady).any() else path.best
     valleys = np.full(path.numbers.size, np.nan)
     for k in {best, *path.numbers[path.in_question][:1].tolist()} & set(own):
-        valleys[path.numbers == k] = valley(W, own[k], rng)
+        valleys[path.numbers == k] = valley(W, own[k], rng, labels)
     path = replace(path, best=best, valley=valleys, dimension=dimension_of(W))
     if not path.is_clear or best <= path.dimension or best not in own:
         return path
     cut = [(cloud, groups_in(cloud, [best], q)[best]) for cloud in clouds[:FEWEST_CLOUDS]]
-    return replace(path, cloud_valley=float(np.median([valley(cloud, groups, rng) for cloud, groups in cut])))
+    return replace(path, cloud_valley=float(np.median([valley(cloud, groups, rng, labels) for cloud, groups in cut])))
 
 
 def _largest_apart(

@@ -18,7 +18,7 @@ SURE = 2.0
 SHARE = 0.9
 
 
-def valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float:
+def valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator, within: np.ndarray | None = None) -> float:
     """How many times as many samples lie beside as between neighbouring groups of the rows of an embedding (n, r).
 
     A cloud with one mode can be cut into groups, but its samples are not rare at the cuts. So the samples of each
@@ -28,8 +28,17 @@ def valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float
     pairs, the median counts: one far group makes no valleys between the others.
 
     Clouds with one mode have about 1 to 1.7 times as many: samples near a cut may belong to a third group.
+
+    Parameters
+    ----------
+    within : int array (n,), optional
+        Larger groups: only pairs of which most samples lie in the same one are compared.
     """
-    beside, between = _counted(W, labels, _neighbouring(W, labels), rng)
+    pairs = _neighbouring(W, labels)
+    if within is not None:
+        most = [int(np.bincount(within[labels == c]).argmax()) for c in range(int(labels.max()) + 1)]
+        pairs = [(a, b) for a, b in pairs if most[a] == most[b]]
+    beside, between = _counted(W, labels, pairs, rng)
     return float(np.median((beside + 1.0) / (between + 1.0))) if beside.size else 1.0
 
 
