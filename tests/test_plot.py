@@ -265,6 +265,25 @@ def test_loadings_are_the_largest_weights_and_negative_ones_are_hatched(found):
         jella.plot.loadings(found, 99)
 
 
+def test_numbers_of_neighbouring_patterns_do_not_overlap():
+    X = np.ones((7000, 1))
+    views = {name: np.where(np.arange(7000)[:, None] // 450 == i, np.nan, X) for i, name in enumerate("abc")}
+    ax = jella.plot.missingness(views)
+    ax.figure.canvas.draw()
+    labels = [label for label in ax.get_xticklabels() if label.get_text()]
+    assert [label.get_text().strip() for label in labels] == ["5,650", "450", "450", "450"]
+    boxes = [label.get_window_extent() for label in labels]
+    ink = [(box.x0, box.x1, label.get_text().count("\n")) for box, label in zip(boxes, labels, strict=True)]
+    assert all(a[1] < b[0] for i, a in enumerate(ink) for b in ink[i + 1 :] if a[2] == b[2])
+    assert {row for _, _, row in ink} == {0, 1}
+
+
+def test_probabilities_have_one_scale(found):
+    assert jella.plot.embedding(found, color="probability").collections[-1].get_clim() == (0.0, 1.0)
+    numbers = np.linspace(3, 5, N)
+    assert jella.plot.embedding(found, color=numbers).collections[-1].get_clim() == (3.0, 5.0)
+
+
 def test_evidence_for_one_and_for_several_numbers(found):
     ax = jella.plot.evidence(found)
     assert ax.get_xlabel() == "with 10 clusters"

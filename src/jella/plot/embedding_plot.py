@@ -20,6 +20,8 @@ from jella.plot.style import NOTHING, axes, look, on_white, scale_bar, short, ti
 MOST_POINTS, MOST_MAPPED = 20_000, 5000
 #: the names of more groups than this are written into the picture instead of a legend
 MOST_IN_LEGEND = 12
+#: the ends of the scale of probabilities
+PROBABILITIES = (0.0, 1.0)
 #: groups of given values; rarer ones are drawn as one
 MOST_GROUPS = 60
 
@@ -85,7 +87,7 @@ def embedding(
     if colouring is None:
         ax.scatter(*picture.points.T, s=_size(picture), color=look(0, 1)["color"], linewidths=0)
     elif picture.colourings[0].levels is None:
-        _draw_numbers(ax, picture)
+        _draw_numbers(ax, picture, PROBABILITIES if isinstance(color, str) else (None, None))
     else:
         _draw_groups(ax, picture)
     return ax
@@ -120,12 +122,14 @@ def _size(picture: Picture) -> float:
     return float(np.clip(24_000 / len(picture.points), 5, 40))
 
 
-def _draw_numbers(ax: Any, picture: Picture) -> None:
+def _draw_numbers(ax: Any, picture: Picture, ends: tuple[float | None, float | None]) -> None:
+    """Draw numbers on a scale with these ends; by default those of the numbers."""
     colouring, points = picture.colourings[0], picture.points
     known = np.isfinite(colouring.values)
     ax.scatter(*points[~known].T, s=_size(picture), color=NOTHING, marker="x", linewidths=0.8, label=MISSING)
     last = np.flatnonzero(known)[np.argsort(-colouring.values[known], kind="stable")]  # the lowest, dark, on top
     drawn = ax.scatter(*points[last].T, s=_size(picture), c=colouring.values[last], cmap=on_white(), linewidths=0)
+    drawn.set_clim(*ends)
     scale_bar(ax, drawn, short(colouring.name))
     if not known.all():
         ax.legend(loc="best", fontsize="small")

@@ -81,15 +81,19 @@ def _draw_one(ax: Any, path: ClusterPath) -> None:
     ]
     for y, (_, own, without) in enumerate(rows):
         ax.plot([own, without], [y, y], color=SOFT, linewidth=1)
-        for value, words, fill in ((own, "these data", HIGH), (without, "without groups", "white")):
+        is_right = not own < without
+        for value, words, fill, beyond in (
+            (own, "these data", HIGH, is_right),
+            (without, "without groups", "white", not is_right),
+        ):
             if np.isfinite(value):
                 ax.plot(value, y, marker="o", markersize=9, color=HIGH, markerfacecolor=fill, linestyle="")
                 ax.annotate(
                     f"{words}\n{value:.2f}",
                     (value, y),
-                    xytext=(0, 9),
+                    xytext=(-5 if beyond else 5, 9),  # the words of two close points would overlap
                     textcoords="offset points",
-                    ha="center",
+                    ha="left" if beyond else "right",
                     fontsize="small",
                 )
     ax.set_yticks(range(len(rows)), [name for name, _, _ in rows])

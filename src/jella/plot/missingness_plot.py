@@ -10,11 +10,13 @@ from jella.describe.missing import MissingMap, map_missing
 from jella.estimators.base import BaseMultiView
 from jella.numerics.words import counted, percent
 from jella.plot.given import subject_of
-from jella.plot.style import axes, hatched, scale_bar, short, titled
+from jella.plot.style import axes, hatched, scale_bar, short, titled, turned_ticks
 from jella.views import read_views
 
 #: patterns of views with a smaller share of the samples have no number
 SMALL = 0.035
+#: inches of a digit of a number
+LETTER = 0.075
 
 
 def missingness(of: Any, X: Any = None, *, observed: Any = None, ax: Any = None) -> Any:
@@ -82,4 +84,6 @@ def _mark_patterns(ax: Any, found: MissingMap, n: int) -> None:
     for end in ends[:-1]:
         ax.axvline(end, color="white", linewidth=1)
     large = counts >= SMALL * n
-    ax.set_xticks((ends - counts / 2)[large], [f"{count:,}" for count in counts[large]], fontsize="small")
+    words = [f"{count:,}" for count in counts[large]]
+    inches = ax.get_position().width * ax.figure.get_figwidth()
+    turned_ticks(ax, (ends - counts / 2)[large], words, n * LETTER * max(map(len, words), default=0) / inches)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
@@ -99,14 +100,17 @@ def group_ticks(ax: Any, groups: np.ndarray, sizes: np.ndarray, *, sides: str = 
         Axes that samples run along.
     """
     ends = np.cumsum(sizes)
-    middles, whole = ends - sizes / 2 - 0.5, ends[-1]
-    crowded = bool(np.any(sizes < whole / 30))
-    size = "x-small" if crowded else "small"
-    named = _with_room(middles, whole / NARROWEST) if crowded else np.ones(len(middles), dtype=bool)
-    for side, apart in (("x", "\n{}"), ("y", "{}\u2003\u2002")):
-        if side in sides:
-            words = [apart.format(name) if crowded and i % 2 else str(name) for i, name in enumerate(groups[named])]
-            (ax.set_xticks if side == "x" else ax.set_yticks)(middles[named], words, fontsize=size)
+    for side in sides:
+        turned_ticks(ax, ends - sizes / 2 - 0.5, [str(name) for name in groups], ends[-1] / NARROWEST, side)
+
+
+def turned_ticks(ax: Any, places: np.ndarray, words: Sequence[str], room: float, side: str = "x") -> None:
+    """Words as ticks; where neighbours are closer than `room` they take turns in two rows, or are left out."""
+    crowded = bool(np.any(np.diff(places) < room))
+    size, apart = "x-small" if crowded else "small", {"x": "\n{}", "y": "{}\u2003\u2002"}[side]
+    named = np.flatnonzero(_with_room(places, room)) if crowded else np.arange(len(places))
+    shown = [apart.format(words[at]) if crowded and i % 2 else words[at] for i, at in enumerate(named)]
+    (ax.set_xticks if side == "x" else ax.set_yticks)(places[named], shown, fontsize=size)
     ax.tick_params(axis="both", length=0)
 
 
