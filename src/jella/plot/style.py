@@ -108,7 +108,7 @@ def turned_ticks(ax: Any, places: np.ndarray, words: Sequence[str], room: float,
     """Words as ticks; where neighbours are closer than `room` they take turns in two rows, or are left out."""
     crowded = bool(np.any(np.diff(places) < room))
     size, apart = "x-small" if crowded else "small", {"x": "\n{}", "y": "{}\u2003\u2002"}[side]
-    named = np.flatnonzero(_with_room(places, room)) if crowded else np.arange(len(places))
+    named = np.flatnonzero(_with_room(places, room)).tolist() if crowded else list(range(len(places)))
     shown = [apart.format(words[at]) if crowded and i % 2 else words[at] for i, at in enumerate(named)]
     (ax.set_xticks if side == "x" else ax.set_yticks)(places[named], shown, fontsize=size)
     ax.tick_params(axis="both", length=0)
