@@ -66,7 +66,8 @@ class Asked:
 def _read(model: Any, X: Any, observed: Any) -> AnyViews:
     """Samples as the model computes: a model of tensors takes arrays of NumPy too, and the other way round."""
     views: AnyViews = model._read(X, observed, reset=False)
-    return views.beside(model.readout_.bases[0]) if isinstance(views, Views) else views
+    readout = getattr(model, "readout_", None)  # methods that relate samples without bases have none
+    return views.beside(readout.bases[0]) if readout is not None and isinstance(views, Views) else views
 
 
 def _refuse_new(model: Any, views: AnyViews, names: tuple[str, ...]) -> None:
