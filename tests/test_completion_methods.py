@@ -385,7 +385,7 @@ def test_neither_the_order_of_samples_nor_of_views_matters(method, setting, rng)
 # estimators
 
 
-@pytest.mark.filterwarnings("default")  # the checks allow few rounds, and fits rightly warn
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("estimator", "check"), scikit_learn_checks([RPCA(), RRMC(), RRMC(2, scale="none")]))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
