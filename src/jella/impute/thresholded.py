@@ -20,7 +20,7 @@ MOST_SIDE = 1000
 #: more values, as of sparse views of very many features, are not held dense
 MOST_VALUES = 50_000_000
 #: steps per weight, and the share of the objective that one must gain
-MOST_STEPS, TOLERANCE = 12, 3e-4
+MOST_STEPS, TOLERANCE = 20, 1e-4
 
 
 def is_affordable(n_samples: int, n_features: int) -> bool:
