@@ -110,20 +110,21 @@ def coverage(truth: Views, holed: Views, lower: Views, upper: Views) -> dict[str
     -------
     dict of kind -> 3 lists
         'view' for values of views that the sample lacks altogether, 'entry' for others; one list per third of the
-        samples with holes, the least observed first: number of values, of those inside, and the sum of the widths
-        in standard deviations.
+        samples with holes, the least observed first: number of values, of those inside, of those exactly at an end,
+        which are inside too, and the sum of the widths in standard deviations.
     """
     holes = [Holes.of(*pair) for pair in zip(truth, holed, strict=True)]
     thirds = _thirds(holes, holed)
-    found = {kind: [[0, 0, 0.0] for _ in range(3)] for kind in KINDS}
+    found = {kind: [[0, 0, 0, 0.0] for _ in range(3)] for kind in KINDS}
     for hole, low, high in zip(holes, lower, upper, strict=True):
-        inside = (low <= hole.truth) & (hole.truth <= high)
+        inside, at_end = (low <= hole.truth) & (hole.truth <= high), (low == hole.truth) | (hole.truth == high)
         width = (high - low) / hole.spread
         for kind, third, where in _groups(hole, thirds):
             part = found[kind][third]
             part[0] += int(where.sum())
             part[1] += int(inside[where].sum())
-            part[2] += round(float(width[where].sum()), 3)
+            part[2] += int(at_end[where].sum())
+            part[3] += round(float(width[where].sum()), 3)
     return found
 
 
