@@ -164,6 +164,19 @@ def test_complete_without_ids_goes_by_position(capfd, plain, tmp_path, address):
     assert said == summary(here) | {"data": "parts"}
 
 
+def test_the_recommended_method_completes_calibrated_and_says_how_well(capfd, plain, tmp_path, address):
+    said = []
+    for kind, more in (("whole", ()), ("parts", ("--dask", address))):
+        out = tmp_path / kind
+        code, _, _ = run(capfd, "complete", plain / kind, "--set", "max_iter=2", "-o", out, *more)
+        assert code == 0
+        said.append(summary(out))
+    here, there = said
+    assert there["calibrated"] is here["calibrated"] is True
+    assert there["error"] == pytest.approx(here["error"], rel=1e-3)
+    assert there["kinds"] == here["kinds"]
+
+
 def test_positions_name_the_samples_of_labels(capfd, plain, tmp_path, address):
     out = tmp_path / "out"
     paths = [plain / "parts" / "pixels", plain / "whole" / "fourier.parquet"]

@@ -230,6 +230,23 @@ def test_sizes_of_samples_are_not_counted_twice():
     assert np.mean(np.sign(tilt) * off) < 0.03  # not beyond the missing ones
 
 
+def test_values_of_few_samples_of_noise_do_not_lean_by_size():
+    """Otherwise the largest would be hidden in each trial, and means would be corrected for that."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        views = read_views(
+            [np.where(rng.random((15, d)) < 0.4, np.nan, np.exp(1.5 * rng.normal(size=(15, d)))) for d in (8, 6)]
+        )
+        for view, lean in zip(views, leanings(views, rng), strict=True):
+            missing = ~view.mask
+            rows, columns = missing.sum(axis=1), missing[view.presence()].sum(axis=0)
+            there = view.presence()
+            rows = np.log((rows + 1) / (view.n_features - rows + 1))
+            columns = np.log((columns + 1) / (there.sum() - columns + 1))
+            by_rates = (rows - rows[there].mean())[:, None] + columns - columns.mean()
+            np.testing.assert_allclose(lean, np.clip(by_rates, -3, 3))
+
+
 def test_what_hidden_values_will_have_on_average_is_known(rng):
     X = rng.normal(size=(200, 30)) + np.where(np.arange(200) < 100, 1.0, -1.0)[:, None]
     here = rng.random(X.shape) < np.where(np.arange(200) < 100, 0.3, 0.9)[:, None]
@@ -347,11 +364,13 @@ def test_estimates_of_few_samples_are_rough(rng):
 def test_the_error_of_a_mean_respects_samples_and_trust_grows_with_the_gain(rng):
     values = rng.normal(size=100)
     alone = clustered_error(values, np.arange(100))
-    assert alone == pytest.approx(values.std() / 10)
+    assert alone == pytest.approx(values.std() / np.sqrt(97))
+    assert clustered_error(np.repeat(values, 4)[:12], np.repeat(np.arange(3), 4)) == np.inf  # three samples say nothing
     assert clustered_error(np.repeat(values, 4), np.repeat(np.arange(100), 4)) == pytest.approx(alone)
     assert trust_in(-1.0, 0.1) == 0.0
     assert trust_in(0.1, 0.5) == 0.0  # may be chance
-    assert 0 < trust_in(0.3, 0.5) < trust_in(1.0, 0.5) < trust_in(10.0, 0.5) < 1
+    assert trust_in(0.4, 0.5) == 0.0 == trust_in(10.0, np.inf)
+    assert 0 < trust_in(0.6, 0.5) < trust_in(1.0, 0.5) < trust_in(10.0, 0.5) < 1
 
 
 # signs of values that are missing because of their size

@@ -290,12 +290,32 @@ class TestInChunks:
         whole, found = jella.cluster(views, 3), jella.cluster(self.lazy(views), 3)
         assert adjusted_rand(np.asarray(found.labels), whole.labels) == 1.0
         assert found.modularity == pytest.approx(whole.modularity)
-        done, wanted = (jella.complete(X, estimate_error=False, calibrate=False) for X in (self.lazy(views), views))
-        assert done.n_filled == wanted.n_filled
-        for ours, theirs in zip(done.views, wanted.views, strict=True):
-            np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-7)
+        for calibrate in (False, True):
+            how = {"estimate_error": calibrate, "calibrate": calibrate}
+            done, wanted = (jella.complete(X, **how) for X in (self.lazy(views), views))
+            assert done.n_filled == wanted.n_filled
+            assert (done.error is None) == (not calibrate)
+            assert done.error == (pytest.approx(wanted.error, rel=1e-3) if calibrate else None)
+            for ours, theirs in zip(done.views, wanted.views, strict=True):  # the path is in single precision
+                np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-3 if calibrate else 1e-7)
         with pytest.raises(ValueError, match="got a Dask collection; pass estimate_error=False"):
-            jella.complete(self.lazy(views))
+            jella.complete(self.lazy(views), calibrate=False)
+        with pytest.raises(ValueError, match="pass samples in memory"):
+            jella.complete(self.lazy(views), interval=0.9)
+
+    def test_chunks_are_completed_by_what_landmarks_teach(self):
+        """Also chunks without holes, and samples without any value."""
+        views = [np.array(view) for view in grouped("incomplete-view", 120)]
+        for view in views:
+            view[:30] = np.where(np.isnan(view[:30]), 1.0, view[:30])
+            view[70] = np.nan
+        whole, ours = (fitted(X, landmarks=50, on_empty="drop") for X in (views, self.lazy(views)))
+        for found, wanted, view in zip(ours.complete(self.lazy(views)), whole.complete(views), views, strict=True):
+            values, seen = np.asarray(found), ~np.isnan(view)
+            np.testing.assert_allclose(values, wanted, atol=1e-3)
+            assert (values[seen] == view[seen]).all()
+            assert (np.isnan(values).any(axis=1) == (np.arange(120) == 70)).all()
+        assert ours.imputer_.overall.error == pytest.approx(whole.imputer_.overall.error, rel=1e-3)
 
 
 class TestBatches:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jella.cli.completion import uncalibrated
+from jella.cli.completion import completion_record
 from jella.cli.fitted import Fitted, Record
 
 if TYPE_CHECKING:
     from jella.io.partitions import Partitioned
+    from jella.oneshot.completed import Completed
 
 
 @dataclass(eq=False)
@@ -55,14 +57,21 @@ class FittedInParts(Fitted):
         counts = da.bincount(model.labels_ + 1, minlength=model.n_clusters + 1)  # samples without any value have -1
         return np.asarray(compute([counts, *writes])[0][1:])
 
+    @cached_property
+    def completed(self) -> Completed:
+        """The completed views, lazy, with what is known of them."""
+        from jella.oneshot.completed import Completed
+
+        return Completed.by(self.model, self.X)
+
     def write_completed(self) -> Record:
-        """Write the folder completed, one folder per view; returns the number of missing values of each."""
+        """Write the folder completed, one folder per view; returns what is said about the values."""
         from jella.distributed.scheduler import compute
         from jella.io.file_names import NAMES, file_names, names_to_list, target_in
 
         place = self.folder / "completed"
         stems = file_names(source.name for source in self.sources)
-        completed, writes = self.model.complete(self.X), []
+        completed, writes = self.completed.views, []
         for source in self.sources:
             folder = _made(target_in(place, stems[source.name]))
             settings = list(source.columns), source.id_column, source.id_is_index
@@ -75,8 +84,7 @@ class FittedInParts(Fitted):
         observed = compute([*(_n_observed(self.X[source.name]) for source in self.sources), *writes])
         pairs = zip(self.n_entries.items(), observed, strict=False)
         filled = {name: entries - int(known) for (name, entries), known in pairs}
-        notes = uncalibrated(self.model, "the samples are not in memory")
-        return {"filled": filled, "calibrated": False, "notes": notes}
+        return {"filled": filled, **completion_record(self.model, self.completed, cut=False)}
 
     def write_model(self) -> None:
         """Write model.jella."""
@@ -91,7 +99,9 @@ class FittedInParts(Fitted):
         return {}
 
     def errors(self) -> Record:
-        """No errors, and a note that says so."""
+        """Errors of a calibrated completion on hidden values; of others none, and a note that says so."""
+        if (quality := self.completed.quality) is not None:
+            return quality.as_record()
         self.left_out.append("no estimate of the error: it needs the samples in memory")
         return {}
 

@@ -10,8 +10,7 @@ import numpy as np
 from jella.distributed.by_chunk import ByChunk
 from jella.distributed.read import Source
 from jella.distributed.views import ChunkedViews, as_is
-from jella.readout.base import Readout
-from jella.readout.completion import AllBounds, complete_views
+from jella.readout.completion import Filling, complete_views
 from jella.views import Schema, read_views
 from jella.views.containers import is_frame
 from jella.views.read import split
@@ -19,10 +18,10 @@ from jella.views.write import put_back
 
 
 @complete_views.register
-def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema, bounds: AllBounds | None = None) -> Any:
+def _(views: ChunkedViews, X: Any, filling: Filling, schema: Schema) -> Any:
     """As in memory, but lazy. DataFrames are returned with all samples and floating columns."""
     source: Source = views.source
-    chunks = _by_readout(readout, source, bounds)
+    chunks = _filled(filling, source)
     _, raws = split(X, schema)
     frame = next((raw for raw in raws if raw is not None and is_frame(raw)), None)
     written = []
@@ -36,15 +35,14 @@ def _(views: ChunkedViews, X: Any, readout: Readout, schema: Schema, bounds: All
     return put_back(written, X, source.names)
 
 
-def _by_readout(readout: Readout, source: Source, bounds: AllBounds | None) -> tuple[Any, ...]:
-    """Chunks that workers complete with the readout, which is sent to them."""
-    light, call = as_is((readout, bounds)), dask.delayed(_complete, pure=False)
-    return tuple(call(light, views, masks, source.schema) for views, masks, _ in source.chunks())
+def _filled(filling: Filling, source: Source) -> tuple[Any, ...]:
+    """Chunks that workers complete; what they need for it is sent to them."""
+    sent, call = as_is(filling), dask.delayed(_fill, pure=False)
+    return tuple(call(sent, views, masks, source.schema) for views, masks, _ in source.chunks())
 
 
-def _complete(light: tuple[Readout, Any], X: dict[str, Any], masks: Any, schema: Schema) -> dict[str, Any]:
-    readout, bounds = light
-    return complete_views(read_views(X, masks, schema), X, readout, schema, bounds)
+def _fill(filling: Filling, X: dict[str, Any], masks: Any, schema: Schema) -> Any:
+    return filling.fill(read_views(X, masks, schema), X, schema)
 
 
 def _lazy_frame(parts: tuple[Any, ...], source: Source, v: int) -> Any:

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from jella.estimators.base import DEFAULT_RANK
 from jella.estimators.framework import BaseClusterer
 from jella.evidence.refits import drawn_samples
-from jella.impute.estimates import Estimates, check_level
+from jella.impute.estimates import ByImputer, Estimates, check_level
 from jella.impute.imputer import Imputer
 from jella.numerics.finite import overflow_refused
 from jella.numerics.progress import doing
 from jella.numerics.words import counted
-from jella.readout.completion import complete_views
+from jella.readout.completion import ByReadout, complete_views
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
 from jella.views.kinds import Kinds
@@ -68,36 +68,39 @@ class BaseCalibrated(BaseClusterer):
         asked = self._asked(X, observed, covariates)
         check_level(interval)
         with overflow_refused("completed values"):
+            if interval is None:
+                return asked.restore(complete_views(asked.views, asked.X, self.filling(), self.schema_))
             if isinstance(asked.views, Views) and self.learn_completion() is not None:
-                found = self.estimates(asked.views, interval)
-                if interval is None:
-                    return asked.restore(found.fill(asked.X, self.schema_))
-                return found.interval(asked.X, self.schema_, asked.restore)
-            if interval is not None and isinstance(asked.views, Views) and self.calibrate:
+                return self.estimates(asked.views, interval).interval(asked.X, self.schema_, asked.restore)
+            if isinstance(asked.views, Views) and self.calibrate:
                 raise ValueError(
                     f"expected values that can be hidden, to learn intervals from, got too few in {self._n_known()}: "
                     "each sample and feature keeps its last one; pass more data, or no interval"
                 )
-            if interval is not None:
-                raise ValueError(
-                    "expected a model that can hide values of its samples for intervals, got one without calibration; "
-                    "pass samples in memory, to a model with calibrate=True"
-                )
-            bounds = [self.kinds_.bounds(v) for v in range(len(self.schema_.names))]
-            return asked.restore(complete_views(asked.views, asked.X, self._answers(), self.schema_, bounds))
+            raise ValueError(
+                "expected a model that can hide values of its samples for intervals, got one without calibration or "
+                "samples in chunks; pass samples in memory, to a model with calibrate=True"
+            )
 
     def _n_known(self) -> str:
         """The samples of the fit, in words."""
         return counted(int(self.embedding_.shape[0]), "sample")
 
-    def estimates(self, views: Views, interval: float | None = None, imputer: Imputer | None = None) -> Estimates:
-        """The imputed values of samples that were read, by an imputer of this model, by default its own."""
+    def filling(self, imputer: Imputer | None = None) -> ByImputer | ByReadout:
+        """How views are completed: by an imputer of this model, by default its own; without one by the readout."""
         imputer, readout = self.learn_completion() if imputer is None else imputer, self._answers()
-        assert imputer is not None
+        if imputer is None:
+            return ByReadout(readout, [self.kinds_.bounds(v) for v in range(len(self.schema_.names))])
         own = readout if imputer.readout is None else replace(imputer.readout, on_empty=self.on_empty)
         assert isinstance(own, NeighbourReadout)
+        return ByImputer(own, imputer, self.kinds_)
+
+    def estimates(self, views: Views, interval: float | None = None, imputer: Imputer | None = None) -> Estimates:
+        """The imputed values of samples that were read, by an imputer of this model, by default its own."""
+        filling = self.filling(imputer)
+        assert isinstance(filling, ByImputer)
         with overflow_refused("completed values"):
-            return Estimates.make(views, own, imputer, self.kinds_, interval)
+            return filling.estimates(views, interval)
 
     def learn_completion(self, progress: Any = None, *, most_samples: int | None = None) -> Imputer | None:
         """Learn from hidden values how to weigh and correct predictions, if that was not done before.

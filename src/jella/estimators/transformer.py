@@ -20,7 +20,7 @@ from jella.numerics.finite import overflow_refused
 from jella.numerics.optional import need
 from jella.readout.base import Readout
 from jella.readout.clusters import Clusters
-from jella.readout.completion import complete_views
+from jella.readout.completion import ByReadout, complete_views
 from jella.readout.scoring import held_out_rmse
 from jella.views import AnyViews, Views
 from jella.views.checks import kept_samples
@@ -192,7 +192,7 @@ class BaseEmbedding(BaseTransformer):
         """
         asked = self._asked(X, observed, covariates)
         with overflow_refused("completed values"):
-            return asked.restore(complete_views(asked.views, asked.X, self._answers(), self.schema_))
+            return asked.restore(complete_views(asked.views, asked.X, ByReadout(self._answers()), self.schema_))
 
     def score(self, X: Any, y: Any = None, *, observed: Any = None, covariates: Any = None) -> float:
         """The negative RMSE of predictions of hidden values of samples that the fit has not seen; higher is better.

@@ -9,10 +9,19 @@ SURE = 4.0
 
 
 def clustered_error(values: np.ndarray, rows: np.ndarray) -> float:
-    """The standard error of the mean of values, of which those of the same sample go together."""
+    """The standard error of the mean of values, of which those of the same sample go together.
+
+    It is the spread of Student's t: from few samples it is itself uncertain, and up to three say nothing.
+
+    >>> clustered_error(np.array([1.0, 3.0]), np.array([0, 1]))
+    inf
+    >>> clustered_error(np.arange(6.0), np.array([0, 1, 2, 3, 4, 4])) > clustered_error(np.arange(6.0), np.arange(6))
+    True
+    """
     _, which = np.unique(rows, return_inverse=True)
     sums = np.bincount(which, values - values.mean())
-    return float(np.sqrt(np.sum(sums**2)) / values.size)
+    count = sums.size
+    return float(np.sqrt(np.sum(sums**2) * count / (count - 3)) / values.size) if count > 3 else float("inf")
 
 
 def sure_share(mean: float, standard_error: float) -> float:

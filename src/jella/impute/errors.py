@@ -16,7 +16,7 @@ FEW_ROWS = 20
 #: a gain whose square is this many times its squared standard error is trusted by half
 DOUBT = 1.0
 #: a gain of less than this many standard errors is none
-CHANCE = 0.5
+CHANCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def gains(evidence: HiddenValues, answers: np.ndarray, others: np.ndarray) -> di
 def trust_in(gain: float, standard_error: float) -> float:
     """How far to go from the mean to a prediction that gains this much: 0 if it may be chance, near 1 if it is clear.
 
-    >>> trust_in(0.4, 1.0), round(trust_in(1.0, 1.0), 2), round(trust_in(1.0, 0.1), 2)
-    (0.0, 0.5, 0.99)
+    >>> trust_in(0.9, 1.0), round(trust_in(1.5, 1.0), 2), round(trust_in(1.0, 0.1), 2)
+    (0.0, 0.69, 0.99)
     """
     return gain**2 / (gain**2 + DOUBT * standard_error**2) if gain > max(CHANCE * standard_error, 0.0) else 0.0
 

@@ -129,6 +129,30 @@ class Estimates:
         return Interval(with_layers(filled, lower, upper), lower, upper, self.deviations(X, schema))
 
 
+@dataclass(frozen=True, eq=False)
+class ByImputer:
+    """Views completed by what an imputer has learned.
+
+    Attributes
+    ----------
+    readout : NeighbourReadout
+    imputer : Imputer
+    kinds : Kinds
+    """
+
+    readout: NeighbourReadout
+    imputer: Imputer
+    kinds: Kinds
+
+    def estimates(self, views: Views, level: float | None = None) -> Estimates:
+        """The imputed values of samples in the user's units."""
+        return Estimates.make(views, self.readout, self.imputer, self.kinds, level)
+
+    def fill(self, views: Views, X: Any, schema: Schema) -> Any:
+        """X with its missing values imputed."""
+        return self.estimates(views).fill(X, schema)
+
+
 def _is_named(raw: Any) -> bool:
     return is_frame(raw) or is_other_frame(raw) or is_data_array(raw) or is_annotated(raw)
 

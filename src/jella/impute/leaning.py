@@ -131,12 +131,15 @@ def _sizes(view: View, holed: View, expected: np.ndarray, rates: np.ndarray) -> 
 def _kept_share(view: View, size: np.ndarray, hidden: np.ndarray, seen: np.ndarray) -> float:
     """The share of the leaning by sizes that is kept, from 0 to 1: less where sizes hardly go with hidden values.
 
-    What is hidden later are mostly values that the model has seen: where sizes go with these alone, as with rare words,
-    the largest of them would be hidden.
+    What is hidden later are mostly values that the model has seen: where sizes go with these alone, as with rare words
+    or noise, the largest of them would be hidden. So it counts only as far as it is no chance that sizes go with hidden
+    values.
     """
     X, mask = dense_rows(view.X, slice(None)), to_numpy(view.mask)
     values = np.where(mask, X - X.sum(axis=0, where=mask) / np.maximum(mask.sum(axis=0), 1), 0.0)
     spread = np.sqrt(np.sum(values**2, axis=0) / np.maximum(mask.sum(axis=0), 1))
     values /= np.where(spread > 0, spread, 1.0)
-    unseen, known = (float(np.mean(values[where] * size[where])) for where in (hidden, seen))
-    return min(max(unseen / (ENOUGH * known), 0.0), 1.0) if known > 0 else 0.0
+    products = values[hidden] * size[hidden]
+    unseen, known = float(products.mean()), float(np.mean(values[seen] * size[seen]))
+    sure = sure_share(unseen, clustered_error(products, np.nonzero(hidden)[0]))
+    return sure * min(max(unseen / (ENOUGH * known), 0.0), 1.0) if known > 0 else 0.0

@@ -25,11 +25,12 @@ class Completed:
     std : arrays or DataFrames in the container of the views, or None
         Standard deviations of imputed values, if intervals were asked for.
     quality : Quality or None
-        Errors and notes; None without an imputer.
+        Errors and notes; None without an imputer. For samples in chunks without signs that values are missing
+        because of their size.
     probabilities : dict of name -> DataFrame
         Of the levels of categories, for views that have some.
     found : Estimates or None
-        The imputed values; None without an imputer.
+        The imputed values; None without an imputer, and for samples in chunks.
     """
 
     views: Any
@@ -51,9 +52,11 @@ class Completed:
         if getattr(model, "learn_completion", _nothing)() is None:
             return cls._plain(model, X, observed, interval, covariates)
         asked, lower, upper, std = Asked.of(model, X, observed, covariates), None, None, None
+        views, schema = asked.views, model.schema_
+        if not isinstance(views, Views):  # lazy: all that is known comes from the samples that the model keeps
+            plain = cls._plain(model, X, observed, interval, covariates)
+            return replace(plain, quality=Quality.of(model.imputer_, model.view_names_in_))
         with overflow_refused("completed values"):
-            views, schema = asked.views, model.schema_
-            assert isinstance(views, Views)
             found = model.estimates(views, interval)
             if interval is None:
                 filled = asked.restore(found.fill(asked.X, schema))
@@ -65,7 +68,7 @@ class Completed:
 
     @classmethod
     def _plain(cls, model: Any, X: Any, observed: Any, interval: float | None, covariates: Any) -> Completed:
-        """The values of a model without an imputer, which refuses intervals."""
+        """The values alone, of a model that refuses intervals for these samples."""
         how = {"interval": interval, "covariates": covariates}
         filled = model.complete(X, observed=observed, **{name: one for name, one in how.items() if one is not None})
         views = model.read(X, observed, covariates)

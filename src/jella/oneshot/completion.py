@@ -191,10 +191,10 @@ def complete(
     """
     begin = perf_counter()
     chunked = is_chunked(views)
-    if estimate_error and chunked:
+    if estimate_error and chunked and not settings.get("calibrate", True):
         raise ValueError(
-            "expected samples in memory to estimate the error of a completion, got a Dask collection; pass "
-            "estimate_error=False"
+            "expected samples in memory to estimate the error of an uncalibrated completion, got a Dask collection; "
+            "pass estimate_error=False"
         )
     check_settings(settings)
     check_level(interval)
