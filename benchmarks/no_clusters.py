@@ -83,10 +83,10 @@ def page(rows: list[dict[str, Any]]) -> str:
         "Written by `python benchmarks/no_clusters.py` (its first lines say what is drawn). Said: `n_clusters_` is 1.",
         f"Source of the library: {', '.join(sorted({row['source'] for row in rows}))}.",
         "",
-        f"Draws up to {UNSEEN - 1} were computed with earlier rules; those from {UNSEEN} on with the present ones, which",
-        "had not seen them. Data of few features are among the [small sets](small-sets.md) too.",
+        f"Draws up to {UNSEEN - 1} were computed with earlier rules; those from {UNSEEN} on with the present ones,",
+        "which had not seen them. Data of few features are among the [small sets](small-sets.md) too.",
         "",
-        "| kind | draws, earlier rules | said to have no clear clusters | unseen draws, present rules | said to have none |",
+        "| kind | draws, earlier rules | said to have no clear clusters | draws, present rules | said to have none |",
         "|---|---|---|---|---|",
     ]
     for words, kinds in [*((kind, (kind,)) for kind in KINDS), ("independent values, all five", NOISE)]:

@@ -231,8 +231,8 @@ def page(rows: list[dict[str, Any]]) -> str:
         "# Small well-known data",
         "",
         "Written by `python benchmarks/small_sets.py` (its first lines say what is measured). No number of clusters is",
-        "given. Found: the number chosen, 1 where no clear clusters are said, with the best number behind it. After the",
-        "unseen table was first computed one rule was changed, because a ring in it was cut into eight parts.",
+        "given. Found: the number chosen, 1 where no clear clusters are said, with the best number behind it.",
+        "After the unseen table was first computed one rule was changed: a ring in it had been cut into eight parts.",
         f"Source of the library: {', '.join(sorted({row['source'] for row in rows}))}.",
     ]
     before = {key(row): row for row in rows if row["earlier"]}
