@@ -17,7 +17,7 @@ class Alignment(Coupling):
     """alpha · (‖RᵀU − I‖² + beta · Σ_k sqrt(‖r_k‖² + 1e-10)), with a regression matrix R (d, r) per view.
 
     The update of R minimises a bound by squares that touches the row norms at the current R:
-    R = (UUᵀ + ½·beta·D)⁻¹U with D_kk = 1/sqrt(‖r_k‖² + 1e-10), computed through an r × r matrix (Woodbury). For the
+    R = (UUᵀ + ½·beta·D)⁻¹U with D_kk = 1/sqrt(‖r_k‖² + 1e-10), through the singular values of a d × r matrix. For the
     basis the term is tr(UᵀKU) − 2 tr(LᵀU) with K = alpha·RRᵀ and L = alpha·R, so that the exact update of U solves
     K U + U A = C + L.
 
@@ -40,14 +40,12 @@ class Alignment(Coupling):
 
     def start(self, B: Array) -> Array:
         """(UUᵀ + 1e-5 I)⁻¹U = U (UᵀU + 1e-5 I)⁻¹, (d, r)."""
-        r = B.shape[1]
-        return B @ namespace(B).linalg.inv(B.T @ B + like(1e-5 * np.eye(r), B))
+        return _regression(B, 1e-5)
 
     def refresh(self, B: Array, state: Array) -> Array:
-        """The minimiser of the bound at the current regression: (UUᵀ + ½βD)⁻¹U by Woodbury, D = 1/row norms."""
-        xp = namespace(B)
-        scaled = B * (2.0 / self.beta * smoothed_row_norms(state))[:, None]  # (½βD)⁻¹U
-        return scaled @ xp.linalg.inv(like(np.eye(B.shape[1]), B) + B.T @ scaled)
+        """The minimiser of the bound at the current regression: (UUᵀ + ½βD)⁻¹U, D = 1/row norms."""
+        roots = namespace(B).sqrt(2.0 / self.beta * smoothed_row_norms(state))[:, None]  # (½βD)^-½
+        return roots * _regression(roots * B, 1.0)
 
     def rescaled(self, state: Array, factors: Array) -> Array:
         """The regression that gives the same result for the rescaled basis."""
@@ -67,6 +65,12 @@ class Alignment(Coupling):
     def linear(self, B: Array, state: Array) -> Array:
         """Alpha · R."""
         return self.alpha * state
+
+
+def _regression(B: Array, ridge: float) -> Array:
+    """(BBᵀ + ridge · I)⁻¹B = Q S(S² + ridge)⁻¹Vᵀ with B = QSVᵀ: no size and no rank of B makes it singular."""
+    Q, S, V = namespace(B).linalg.svd(B, full_matrices=False)
+    return (Q * (S / (S * S + ridge))) @ V
 
 
 def smoothed_row_norms(R: Array) -> Array:
