@@ -8,8 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
+
+# the same cases in every run; others with `pytest --hypothesis-profile default`
+hypothesis.settings.register_profile("same cases", derandomize=True)
+hypothesis.settings.load_profile("same cases")
 
 
 def _folder(variable: str) -> Path:
