@@ -166,5 +166,5 @@ def error_line(record: Record) -> str:
     more = "" if own is None else f" ± {own:.3f}"
     return (
         f"error on hidden values, in standard deviations of a feature: {record['error']:.3f}{more}; "
-        f"of the mean: {record['mean_error']:.3f}"
+        f"the mean's: {record['mean_error']:.3f}"
     )

@@ -10,7 +10,7 @@ from jella.numerics.words import NOTHING, number, percent
 #: figures of an error: the error, its standard error, and the error of the mean
 Figures: TypeAlias = Sequence[float | None]
 #: the head of a table of a completion, and the sides of its columns
-HEAD, SIDES = ("view", "kind", "filled", "share", "error", "±", "of the mean"), "<<>>>>>"
+HEAD, SIDES = ("view", "kind", "filled", "share", "error", "±", "mean's error"), "<<>>>>>"
 
 
 def completion_row(name: str, kind: str, filled: int, entries: int, errors: Figures) -> tuple[str, ...]:
