@@ -105,7 +105,7 @@ FIT = {
     ),
     # a sample without anything
     "empty sample": (lambda: fit(EMPTY), "sample 3 is missing in every view; remove it or set on_empty='drop'"),
-    "empty samples": (lambda: fit(EMPTY_MANY), "sample 1, 2, 3, 4, 5 and 3 more"),
+    "empty samples": (lambda: fit(EMPTY_MANY), "samples 1, 2, 3, 4, 5 and 3 more are missing in every view"),
     "empty sample, named": (lambda: fit(EMPTY_FRAMES), "sample 's3' is missing in every view"),
     "empty sample, numbered": (lambda: fit(NUMBERED), "sample 103 is missing in every view"),
     "empty sample, one view": (lambda: fit(EMPTY[0]), "sample 3 is missing in every view"),

@@ -298,7 +298,7 @@ def test_only_samples_without_values_have_no_probabilities(k):
     partitions = model.gather_evidence().path.partitions
     assert partitions.shape[1] == 60
     assert np.flatnonzero((partitions < 0).any(axis=0)).tolist() == [4, 50]
-    with pytest.raises(ValueError, match="sample 4, 50 is missing in every view"):
+    with pytest.raises(ValueError, match="samples 4 and 50 are missing in every view; remove them"):
         model.set_params(on_empty="raise").predict_proba(views)
 
 

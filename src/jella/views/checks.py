@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jella.numerics.arrays import to_numpy
+from jella.numerics.words import listed
 from jella.views.model import AnyViews
 
 
@@ -36,9 +37,9 @@ def kept_samples(views: AnyViews, on_empty: str) -> np.ndarray:
     kept = np.asarray(views.presence().any(axis=1))
     if on_empty == "raise" and not kept.all():
         empty = np.flatnonzero(~kept)
-        more = f" and {empty.size - 5} more" if empty.size > 5 else ""
-        named = ", ".join(views.label(row) for row in empty[:5])
-        raise ValueError(f"sample {named}{more} is missing in every view; remove it or set on_empty='drop'")
+        what, are, them = ("sample", "is", "it") if empty.size == 1 else ("samples", "are", "them")
+        named = [views.label(row) for row in empty[:5]] + [f"{empty.size - 5} more"] * (empty.size > 5)
+        raise ValueError(f"{what} {listed(named)} {are} missing in every view; remove {them} or set on_empty='drop'")
     return kept
 
 
