@@ -678,6 +678,16 @@ def test_bad_tables_are_refused_in_one_sentence(tmp_path, text, words):
         read(tmp_path / "t.csv")
 
 
+def test_empty_columns_that_are_samples_of_another_view_are_not_to_be_removed(tmp_path):
+    ids = [f"s{i}" for i in range(6)]
+    pd.DataFrame(np.arange(12.0).reshape(6, 2), ids, ["a", "b"]).to_csv(tmp_path / "rows.csv")
+    turned = pd.DataFrame(np.arange(18.0).reshape(3, 6), ["x", "y", "z"], ids)
+    turned["s4"] = np.nan
+    turned.to_csv(tmp_path / "turned.csv")
+    with pytest.raises(DataError, match="are columns of 'turned'; transpose 'turned'"):
+        read(tmp_path)
+
+
 DAY = pd.Timestamp("2020-01-01")
 
 

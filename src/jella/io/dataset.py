@@ -11,9 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from jella.io.errors import DataError, some
-from jella.numerics.words import printable
+from jella.numerics.words import counted, printable
 from jella.views.containers import is_frame
 from jella.views.frames import is_sparse_frame, read_frame
+from jella.views.overlap import Overlap
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,13 @@ def checked(dataset: Dataset) -> Dataset:
             )
         empty = _never_observed(view)
         if empty:
+            overlap = Overlap.of(list(dataset.views), list(dataset.views.values()))
+            apart = overlap.refusal() if overlap is not None else None  # these columns may be samples
+            columns, these = counted(len(empty), "column"), "this column" if len(empty) == 1 else "these columns"
             raise DataError(
-                f"expected a value in each column, got {len(empty)} columns without any in view {name!r} of "
-                f"{dataset.name!r} ({some(empty)}); remove these columns"
+                apart
+                or f"expected a value in each column, got {columns} without any in view {name!r} of {dataset.name!r} "
+                f"({some(empty)}); remove {these}"
             )
     return dataset
 

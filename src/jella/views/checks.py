@@ -39,7 +39,10 @@ def kept_samples(views: AnyViews, on_empty: str) -> np.ndarray:
         empty = np.flatnonzero(~kept)
         what, are, them = ("sample", "is", "it") if empty.size == 1 else ("samples", "are", "them")
         named = [views.label(row) for row in empty[:5]] + [f"{empty.size - 5} more"] * (empty.size > 5)
-        raise ValueError(f"{what} {listed(named)} {are} missing in every view; remove {them} or set on_empty='drop'")
+        raise ValueError(
+            f"{what} {listed(named)} {are} missing in every view; remove {them} or set on_empty='drop' "
+            "(--set on_empty=drop)"
+        )
     return kept
 
 
