@@ -93,6 +93,19 @@ def rings(n: int, seed: int = 29) -> Drawn:
     return np.hstack([X[np.argsort(y)], Z[np.argsort(other)]]), np.sort(y)
 
 
+def in_steps(levels: int, draw: Callable[[], Drawn]) -> Drawn:
+    """The same with all values read off a scale of a few levels."""
+    X, y = draw()
+    return np.digitize(X, np.linspace(X.min(), X.max(), levels + 1)[1:-1]).astype(float), y
+
+
+def one_factor(n: int, d: int, skewed: bool = False, seed: int = 41) -> Drawn:
+    """Features that go together, as the answers to questions about the same thing, without groups."""
+    rng = np.random.default_rng([seed, n, d])
+    X = 0.65 * rng.normal(size=(n, 1)) + 0.75 * rng.normal(size=(n, d))
+    return np.exp(X) if skewed else X, np.zeros(n, dtype=int)
+
+
 def known(name: str) -> Drawn:
     """A set of scikit-learn."""
     found: Drawn = getattr(datasets, f"load_{name}")(return_X_y=True)
@@ -178,6 +191,22 @@ UNSEEN: list[Case] = [
         ("exponential", 350, 6, 2, 0.2), ("exponential", 200, 2, 1, 0.0), ("blob", 120, 4, 1, 0.0),
         ("blob", 250, 8, 2, 0.0), ("blob", 400, 2, 1, 0.0), ("gaussian", 1000, 3, 1, 0.0),
         ("uniform", 800, 2, 1, 0.0))),
+]  # fmt: skip
+
+
+UNSEEN += [
+    *((f"planted, {k} of {d}, n {n}, in {levels} steps",
+       partial(in_steps, levels, partial(planted, k, d, n, 7.0, "round", 41)), views, holes)
+      for levels, k, d, n, views, holes in (
+        (5, 2, 6, 150, 1, 0.0), (5, 3, 8, 240, 2, 0.0), (5, 4, 12, 300, 2, 0.2), (10, 3, 5, 200, 1, 0.0),
+        (10, 5, 10, 400, 2, 0.2), (3, 3, 20, 300, 2, 0.0), (2, 3, 24, 300, 2, 0.0))),
+    *((f"one {'skewed ' * skewed}factor, {d} of n {n}, in {levels} steps",
+       partial(in_steps, levels, partial(one_factor, n, d, skewed)), views, holes)
+      for levels, n, d, skewed, views, holes in (
+        (5, 250, 6, False, 2, 0.0), (5, 400, 10, False, 2, 0.2), (5, 300, 20, False, 2, 0.0),
+        (5, 300, 8, False, 1, 0.0), (3, 300, 12, False, 2, 0.0), (3, 500, 9, False, 3, 0.2),
+        (2, 300, 12, False, 2, 0.0), (2, 400, 24, False, 2, 0.2), (10, 500, 9, True, 2, 0.0),
+        (20, 300, 6, True, 1, 0.1))),
 ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from jella.graphs.spectral import modularity, spectral_labels
 from jella.numerics.arrays import to_numpy
 from jella.views import AnyViews, View, Views
 from jella.views.scaling import Scaling
+from jella.views.steps import spread_over_steps
 
 #: at most this many samples are compared
 SAMPLE = 1000
@@ -60,9 +61,9 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
     some = views.fetch(_sample(views.n_samples))
     if len(views) == 1:
         return (_of_one(some[0], kinds[0]),)
-    alone = [some.only(v) for v in range(len(views))]
+    spread = spread_over_steps(some, np.random.default_rng(0))
     scaled = [
-        {kind: Scaling.learn(one, kind).apply(one) for kind in each} for one, each in zip(alone, kinds, strict=True)
+        {kind: Scaling.learn(some.only(v), kind).apply(spread.only(v)) for kind in each} for v, each in enumerate(kinds)
     ]
     presence = some.presence()
     agreed: list[dict[str, list[float]]] = [{kind: [] for kind in each} for each in kinds]
@@ -97,7 +98,7 @@ def clarity_weights(views: AnyViews, scaling: Scaling, n_clusters: int) -> np.nd
     clarity = np.full(len(views), 0.5)
     for v, view in enumerate(views):
         rows = np.flatnonzero(view.presence())
-        some = scaling.apply(views.fetch(rows[_sample(rows.size)])).only(v)
+        some = scaling.apply(spread_over_steps(views.fetch(rows[_sample(rows.size)]), np.random.default_rng(0))).only(v)
         if some.n_samples > max(n_clusters, 2):
             directed = neighbour_graph(nearest(some, NEIGHBOURS)[1])
             graph = directed + directed.T
@@ -117,8 +118,9 @@ def _of_one(view: View, kinds: tuple[str, ...]) -> str:
         both = np.flatnonzero(halves.presence().all(axis=1))
         if both.size < FEWEST:
             continue
+        spread = spread_over_steps(halves, rng)
         for kind in kinds:
-            scaled = Scaling.learn(halves, kind).apply(halves).take(both)
+            scaled = Scaling.learn(halves, kind).apply(spread).take(both)
             shares[kind].append(_shared(*(neighbour_graph(nearest(scaled.only(h), NEIGHBOURS)[1]) for h in range(2))))
     return _best(shares)
 

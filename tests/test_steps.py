@@ -1,0 +1,84 @@
+"""Values in steps, such as answers from 1 to 5: their lattice makes no clusters, and hides none."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import jella
+from jella.estimators.certain_labels import NoClearClustersWarning
+from jella.graphs.view_choice import choose_scaling
+from jella.views import read_views
+from jella.views.steps import FEW_FEATURES, spread_over_steps, widths
+
+
+def in_steps(X, levels):
+    return np.digitize(X, np.linspace(X.min(), X.max(), levels + 1)[1:-1]).astype(float)
+
+
+def one_factor(seed, n=300, d=6, levels=5):
+    """Answers to questions about the same thing, without groups, in two views."""
+    rng = np.random.default_rng(seed)
+    X = in_steps(0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, d)), levels)
+    return [X[:, : d // 2], X[:, d // 2 :]]
+
+
+def three_groups(seed, n=300, d=8, levels=5):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    X = in_steps(2.0 * rng.normal(size=(3, d))[y] + rng.normal(size=(n, d)), levels)
+    return [X[:, : d // 2], X[:, d // 2 :]], y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_that_go_together_have_no_clear_clusters(seed):
+    with pytest.warns(NoClearClustersWarning):
+        model = jella.SparseBDR(random_state=0).fit(one_factor(seed))
+    assert model.n_clusters_ == 1
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_groups_among_answers_are_found(seed):
+    views, y = three_groups(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoClearClustersWarning)
+        model = jella.SparseBDR(random_state=0).fit(views)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_a_view_in_few_steps_is_not_taken_for_a_clear_one(rng):
+    y = rng.integers(0, 2, 300)
+    clear = 1.5 * np.eye(2)[y] @ rng.normal(size=(2, 12)) + rng.normal(size=(300, 12))
+    views = read_views({"answers": in_steps(rng.normal(size=(300, 3)), 4), "clear": clear})
+    answers, other = (scale.root_weight for scale in choose_scaling(views, "auto", "auto", 2).scales)
+    assert answers < other
+
+
+def test_values_move_by_half_a_step_at_most_and_only_where_they_are_observed(rng):
+    X = rng.integers(0, 5, size=(200, 4)).astype(float)
+    X[rng.uniform(size=X.shape) < 0.2] = np.nan
+    X[:, 3] = 10.0 * X[:, 3] - 7.0
+    before = read_views(X)
+    after = spread_over_steps(before, np.random.default_rng(0))
+    moved = np.abs(after[0].X - before[0].X)
+    assert (moved[:, :3] <= 0.5).all()
+    assert (moved[:, 3] <= 5.0).all()
+    assert moved[:, 3].max() > 4.0
+    assert (moved[np.isnan(X)] == 0.0).all()
+    assert (after[0].X[:, :3] >= 0.0).all()  # what is never negative stays so
+    assert np.unique(after[0].X[~np.isnan(X[:, 0]), 0]).size == (~np.isnan(X[:, 0])).sum()
+
+
+def test_a_gap_between_groups_stays_a_gap():
+    values = np.array([1.0, 2.0, 3.0, 101.0, 102.0, 103.0])
+    assert (widths(values) == 1.0).all()
+
+
+def test_other_values_stay_as_they_are(rng):
+    steps = rng.integers(0, 2, size=(60, FEW_FEATURES + 1)).astype(float)
+    views = read_views([rng.normal(size=(60, 3)), steps, np.ones((60, 2))])
+    assert spread_over_steps(views, np.random.default_rng(0)) is views
