@@ -122,7 +122,7 @@ def _neighbours(views: Views, v: int, W: Array, U: Array, n_neighbors: int) -> n
     has = views[v].presence()
     rows = np.flatnonzero(has)
     own = views.only(v).take(has)
-    _, found = nearest(_as_complete(own) if own.is_rowwise else _completed(U, own, take_rows(W, rows)), n_neighbors)
+    found = nearest(_as_complete(own) if own.is_rowwise else _completed(U, own, take_rows(W, rows)), n_neighbors)
     spread = np.full((has.size, found.shape[1]), -1)
     spread[rows] = np.where(found >= 0, rows[found], -1)
     return spread

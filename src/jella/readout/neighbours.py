@@ -129,7 +129,7 @@ class NeighbourReadout(LowRankReadout):
         """
         q = max(neighbours.shape[1], 1)
         most = q if n_clusters is None else max(q, label_neighbours(samples.n_samples, n_clusters, q))
-        _, found = dense_nearest(compared_rows(W), most)
+        found = dense_nearest(compared_rows(W), most)
         near = found[:, :q].copy()
         donors = np.concatenate([neighbours, near], axis=1)
         shown = lent_embedding(samples, samples, W, donors, readout.bases, in_turn=True)
@@ -167,7 +167,7 @@ class NeighbourReadout(LowRankReadout):
         """
         q = self.n_neighbors
         if self._fit.places.size <= COMPARED:
-            alike = nearest(self.samples, q, queries=views)[1]
+            alike = nearest(self.samples, q, queries=views)
             own = self.placed(views, alike)
             near = self._near(own)
             return Placed(own, near, np.concatenate([alike, near], axis=1))
@@ -201,7 +201,7 @@ class NeighbourReadout(LowRankReadout):
 
     def _near(self, W: Array) -> np.ndarray:
         """Neighbours (n, q), in the fit, of embeddings (n, r)."""
-        return dense_nearest(self._rows, self.n_neighbors, queries=self._as_compared(W))[1]
+        return dense_nearest(self._rows, self.n_neighbors, queries=self._as_compared(W))
 
     def _mean_of(self, found: np.ndarray) -> Array:
         """The mean embedding of samples of the fit (n, q), -1 where there is none."""
@@ -237,7 +237,7 @@ class NeighbourReadout(LowRankReadout):
         known = ~to_numpy(xp.any(xp.isnan(W), axis=1))
         found = np.full((known.size, min(self.n_neighbors, rows.shape[0])), -1)
         if known.any():
-            found[known] = dense_nearest(rows, found.shape[1], queries=self._as_compared(take_rows(W, known)))[1]
+            found[known] = dense_nearest(rows, found.shape[1], queries=self._as_compared(take_rows(W, known)))
         lines, places = np.nonzero(found >= 0)
         ones = np.ones(lines.size, dtype=np.dtype(str(rows.dtype).rpartition(".")[2]))
         return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, rows.shape[0]))
@@ -315,7 +315,7 @@ class NeighbourReadout(LowRankReadout):
         q = label_neighbours(self.samples.n_samples, n_clusters, self.n_neighbors)
         found = self.found
         if found is None or found.shape[1] < min(q, len(found) - 1):
-            _, found = dense_nearest(self._rows, q)
+            found = dense_nearest(self._rows, q)
         return confirmed_graph(found[:, :q], self.samples, W, self.bases, weights)
 
     def _present_new(self, views: Views) -> Array:
