@@ -92,7 +92,7 @@ def test_places_of_the_smallest(width, q, xp, rng):
         np.sort(np.take_along_axis(D, found, axis=1), axis=1), np.take_along_axis(D, expected, axis=1)
     )
     D = np.where(np.isinf(D), 1e6, D)
-    found = first_places(xp.asarray(D), q, xp.zeros(20, dtype=xp.float64))
+    found = to_numpy(first_places(xp.asarray(D), q, xp.zeros(20, dtype=xp.float64)))
     np.testing.assert_array_equal(found, np.argsort(D, axis=1, kind="stable")[:, :q])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jella.numerics.arrays import Array, along_rows, beside, namespace, smallest_of_rows, to_numpy
+from jella.numerics.arrays import Array, along_rows, beside, namespace, smallest_of_rows, taken
 
 #: of the entries of a row, this many beyond twice those wanted are compared once more
 SPARE = 16
@@ -137,7 +137,7 @@ def first_named(
     return rows[first], columns[first]
 
 
-def first_places(D: Array, q: int, norms: Array) -> np.ndarray:
+def first_places(D: Array, q: int, norms: Array) -> Array:
     """Places (b, q) of the q smallest entries of each row of D, the smallest first; of equal ones, the first.
 
     Parameters
@@ -157,7 +157,7 @@ def first_places(D: Array, q: int, norms: Array) -> np.ndarray:
         _, _, places = first_of_rows(lines, D[lines, places], places, q)
         return places.reshape(len(D), q)
     xp, some = namespace(D), candidates(D, q, norms)
-    return to_numpy(along_rows(some, xp.argsort(along_rows(D, some), axis=1, stable=True)[:, :q]))
+    return along_rows(some, xp.argsort(along_rows(D, some), axis=1, stable=True)[:, :q])
 
 
 def candidates(D: Array, q: int, norms: Array) -> Array:
@@ -179,12 +179,12 @@ def candidates(D: Array, q: int, norms: Array) -> Array:
         tied = xp.isfinite(last) & (most <= last + reach)
         if xp.any(tied):
             where = xp.nonzero(tied)[0]
-            low, high = (xp.take(last + sign * reach, where)[:, None] for sign in (-1, 1))
-            rows, order = xp.take(D, where, axis=0), beside(np.arange(width), D)
+            low, high = (taken(last + sign * reach, where)[:, None] for sign in (-1, 1))
+            rows, order = taken(D, where), beside(np.arange(width), D)
             keys = xp.where(rows < low, order - width, xp.where(rows <= high, order, width))
             again = smallest_of_rows(keys, count)
             line = xp.cumulative_sum(xp.astype(tied, xp.int64)) - 1
-            again = xp.take(again, xp.where(tied, line, xp.zeros_like(line)), axis=0)
+            again = taken(again, xp.where(tied, line, xp.zeros_like(line)))
             places = xp.where(tied[:, None], again, places)
     return xp.sort(places, axis=1)
 

@@ -18,6 +18,7 @@ from jella.numerics.arrays import (
     namespace,
     row_blocks,
     row_sqnorms,
+    taken,
     target_bytes,
     to_numpy,
 )
@@ -97,10 +98,10 @@ class Pair:
         xp, flat = namespace(places), namespace(places).reshape(places, (-1,))
         shape = (*places.shape, self.base.n_features)
         first, mask = self._part(self.asked, rows)
-        other = xp.reshape(xp.take(self.base.X, flat, axis=0), shape)
+        other = xp.reshape(taken(self.base.X, flat), shape)
         both = mask[:, None, :]
         if not self.base.is_complete:
-            both = both & xp.reshape(xp.take(self.base.mask, flat, axis=0), (*places.shape, -1))
+            both = both & xp.reshape(taken(self.base.mask, flat), (*places.shape, -1))
         squares = (first[:, None, :] - other) ** 2
         weights = xp.astype(both, other.dtype)
         if not self.by_entry:

@@ -19,7 +19,7 @@ from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.seeded import seeded_labels
 from jella.graphs.spectral import diffused_labels
-from jella.numerics.arrays import Array, beside, like, namespace, row_blocks, take_rows, to_numpy
+from jella.numerics.arrays import Array, beside, like, namespace, on_accelerator, row_blocks, take_rows, to_numpy
 from jella.numerics.finite import refuse_nonfinite
 from jella.numerics.progress import doing
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -33,6 +33,8 @@ from jella.views import AnyViews, Views
 
 #: up to this many samples of a fit are compared with new samples entry by entry
 COMPARED = 5000
+#: an accelerator ties this many times as many samples at once, since fewer calls are faster there
+MORE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +187,7 @@ class NeighbourReadout(LowRankReadout):
         # rows of the fit, a row for samples without any value, and the rows of all others, in this order
         shown, at = [fit.shown, nothing], np.where(found >= 0, found, fit.places.size)
         at[rest] = fit.places.size + 1 + np.arange(rest.size)
-        for block in row_blocks(rest.size, 1, AT_ONCE):
+        for block in row_blocks(rest.size, 1, AT_ONCE * (MORE if on_accelerator(fit.own) else 1)):
             doing(f"tying {rest.size:,} samples to the landmarks")
             rows = rest[block]
             scaled = self.scaling.apply(views.take(rows))
