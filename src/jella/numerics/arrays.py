@@ -258,6 +258,9 @@ def cache_blocks(X: Array) -> Iterator[slice]:
     >>> list(cache_blocks(np.ones((5, 2))))
     [slice(0, 5, None)]
     """
+    if isinstance(X, np.ndarray) and 0 < 8 * X.size <= TARGET_BYTES:
+        yield slice(0, X.shape[0])  # found in a third of the time, which counts for small data
+        return
     yield from row_blocks(X.shape[0], 8 * X.shape[1], target_bytes(X))
 
 
