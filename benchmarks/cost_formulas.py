@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, astuple, dataclass, replace
 
+from jella.estimators.landmarks import LANDMARKS
 from jella.graphs.cells import CELL_SIZE, MAX_CELLS
-from jella.graphs.neighbours import PROBES
+from jella.graphs.neighbours import EXACT, PROBES
+from jella.graphs.panels import PANEL
 
 D, R, V, Q, K = 100, 10, 2, 10, 10  # features, components, views, neighbours, clusters
 WORD, MASK, INDEX = 8, 1, 4  # bytes
@@ -20,6 +22,7 @@ class Constants:
 
     flops: float  # products of data, bases and embedding in a sweep, from memory
     large: float  # large products
+    single: float  # large products in single precision
     bytes: float  # read from memory
     fresh: float  # bytes of newly allocated memory
     gathered: float  # numbers that a sparse product reads from rows of near samples
@@ -38,6 +41,7 @@ class Cost:
     fresh: float = 0.0
     sorted: float = 0.0
     large: float = 0.0
+    single: float = 0.0
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
@@ -77,7 +81,7 @@ def costs(n: int, steps: Steps) -> dict[str, Cost]:
 
 
 def sparse_blocks(steps: Steps) -> Cost:
-    """The cost of SparseBDR besides the products with the data; on Dask it is the cost of the client."""
+    """The cost of SparseBDR besides the products with the data."""
     c, e, m = astuple(steps)
     return _of_embedding(steps) + Cost(
         traffic=25 * m * WORD,  # the affinity, pair by pair
@@ -114,9 +118,18 @@ def _new(n: int, arrays: int) -> float:
 
 
 def search_cost(n: int) -> Cost:
-    """Cost of the search for neighbours over shared entries: distances in blocks, factors of a cell's candidates."""
+    """Cost of the search for neighbours over shared entries: of all pairs, each once; or of the candidates in cells."""
+    if n <= EXACT:
+        panels = max(round(n / PANEL), 1)
+        pairs = n * (panels + 1) / (2 * panels)
+        return Cost(single=2 * pairs * 4 * D, traffic=5 * n * WORD / 2)
     size = max(CELL_SIZE, n / MAX_CELLS)
     while size > 4 * CELL_SIZE:  # such cells are split in halves
         size /= 2
     candidates = PROBES * size
-    return Cost(large=2 * candidates * 4 * D, traffic=(8 * candidates + 8 * PROBES * 4 * D) * WORD)
+    return Cost(single=2 * candidates * 4 * D, traffic=(8 * candidates + 8 * PROBES * 4 * D) * WORD / 2)
+
+
+def tying_cost(m: int = LANDMARKS) -> Cost:
+    """Cost of a sample that is tied to m landmarks: how well each fits it, and the choice of the best."""
+    return Cost(large=2 * m * (R + D), traffic=5 * m * WORD)

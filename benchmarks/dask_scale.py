@@ -1,6 +1,6 @@
 """Fits on Dask: the cost of chunks and workers, and data several times as large as the workers' memory.
 
-Run: python benchmarks/dask_scale.py [--what overhead beyond sparse-bdr] [--n N] [--out FILE]
+Run: python benchmarks/dask_scale.py [--what overhead beyond] [--n N] [--out FILE]
 
 overhead: 2 000 000 x 100 in double precision (two views of 50 features, 30 % missing, incomplete-view), rank 10, plain
 sweeps: in memory with two threads of BLAS against two worker processes of one thread each, in one run. The seconds
@@ -9,10 +9,7 @@ influence; the whole fit includes reading, scaling, start and the closing step.
 
 beyond: MVL-IV on such data with twice as many features in Parquet parts on disk, with two worker processes of 1 GiB
 each. Peak memory is that of the worker processes; a restarted worker would have another process number at the end.
-
-sparse-bdr: SparseBDR on 400 000 x 1000 in such parts (ten groups, two views of 500 features, 30 % of the samples lack
-one of them), rank 20, 20 sweeps, from reading to labels, with the same workers. It also reports the memory of
-this process, the client, which holds graph and embedding.
+SparseBDR beyond memory is measured by `dask_landmarks.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ import jella
 
 RESULTS = Path(__file__).parent / "results" / "dask.jsonl"
 RANK, SWEEPS, CHUNK = 10, 6, 50_000
-PART, WIDE_PART, FEW_SWEEPS = 25_000, 5_000, 3  # of the data on disk
+PART, FEW_SWEEPS = 25_000, 3  # of the data on disk
 #: the first is Dask's default for its workers
 WORKER = {"MALLOC_TRIM_THRESHOLD_": "65536", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -148,23 +145,10 @@ def twice_as_wide(number: int, n: int) -> list[np.ndarray]:
     return [np.concatenate([left, right + rng.normal(size=right.shape)], axis=1) for left, right in halves]
 
 
-def wide_groups(number: int, n: int, width: int = 500) -> list[np.ndarray]:
-    """Samples of one part from ten groups that all parts share, in two incomplete views."""
-    rng, views = np.random.default_rng([1, number]), []
-    groups, lost = rng.integers(10, size=n), np.where(rng.random(n) < 0.3, rng.integers(2, size=n), -1)
-    for v in range(2):
-        shared = np.random.default_rng([0, v])
-        inner, spread = 2.0 * shared.normal(size=(10, 8)), shared.normal(size=(8, width))
-        X = (inner[groups] + rng.normal(size=(n, 8))) @ spread + rng.normal(size=(n, width))
-        X[lost == v] = np.nan
-        views.append(X)
-    return views
-
-
-def write_part(make: Callable[[int, int], list[np.ndarray]], folder: str, number: int, first: int, size: int) -> None:
+def write_part(folder: str, number: int, first: int, size: int) -> None:
     import pandas as pd
 
-    for v, view in enumerate(make(number, size)):
+    for v, view in enumerate(twice_as_wide(number, size)):
         index = pd.Index(np.arange(first, first + size), name="sample")  # a range would not be a column of the file
         frame = pd.DataFrame(view, index=index).add_prefix("x")
         place = Path(folder) / f"view{v}"
@@ -172,7 +156,7 @@ def write_part(make: Callable[[int, int], list[np.ndarray]], folder: str, number
         frame.to_parquet(place / f"part.{number:05d}.parquet", compression=None)
 
 
-def beyond(model: Any, make: Callable[[int, int], list[np.ndarray]], n: int, part: int) -> dict[str, Any]:
+def beyond(model: Any, n: int) -> dict[str, Any]:
     """Data on disk, several times the memory of the workers."""
     import dask
     import dask.dataframe as dd
@@ -181,15 +165,15 @@ def beyond(model: Any, make: Callable[[int, int], list[np.ndarray]], n: int, par
     with tempfile.TemporaryDirectory() as folder:
         with cluster(memory_limit="4GiB") as local, Client(local):
             write = dask.delayed(write_part, pure=False)
-            sizes = parts_of(n, part)
-            dask.compute(*[write(make, folder, number, number * part, size) for number, size in enumerate(sizes)])
+            sizes = parts_of(n, PART)
+            dask.compute(*[write(folder, number, number * PART, size) for number, size in enumerate(sizes)])
         with cluster(memory_limit="1GiB") as local, Client(local) as client:
             client.run(one_thread)
             before = {pid for pid, _ in client.run(peak_bytes).values()}
             X = {name: dd.read_parquet(f"{folder}/{name}", split_row_groups=False) for name in ("view0", "view1")}
             figures = timed_fit(model, X, cpu_of(client))
             after = dict(client.run(peak_bytes).values())
-    width = sum(view.shape[1] for view in make(0, 1))
+    width = sum(view.shape[1] for view in twice_as_wide(0, 1))
     return {
         "what": f"{type(model).__name__} beyond memory, {n} x {width} in Parquet, two workers of 1 GiB",
         "data_gib": n * width * 8 / 2**30,
@@ -203,14 +187,12 @@ def beyond(model: Any, make: Callable[[int, int], list[np.ndarray]], n: int, par
 def run(what: str, n: int | None) -> dict[str, Any]:
     if what == "overhead":
         return overhead(n or 2_000_000)
-    if what == "beyond":
-        return beyond(mvliv(FEW_SWEEPS), twice_as_wide, n or 2_000_000, PART)
-    return beyond(jella.SparseBDR(10, n_components=20, random_state=0), wide_groups, n or 400_000, WIDE_PART)
+    return beyond(mvliv(FEW_SWEEPS), n or 2_000_000)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = ["overhead", "beyond", "sparse-bdr"]
+    kinds = ["overhead", "beyond"]
     parser.add_argument("--what", nargs="+", default=kinds, choices=kinds)
     parser.add_argument("--n", type=int, default=None)
     parser.add_argument("--out", type=Path, default=RESULTS)

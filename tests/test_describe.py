@@ -246,3 +246,21 @@ def test_the_affinity_of_a_model_with_landmarks_is_that_of_its_landmarks():
     np.testing.assert_allclose(
         data_of_report.probabilities.own, model.label_probabilities_[np.arange(90), model.labels_]
     )
+
+
+def test_a_map_does_not_depend_on_the_threads_that_are_allowed(monkeypatch, rng):
+    """Threads change the last digits of t-SNE, and its picture with them."""
+    from sklearn.manifold import TSNE
+    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+    from threadpoolctl import threadpool_limits
+
+    seen, fit_transform = [], TSNE.fit_transform
+    monkeypatch.setattr(
+        TSNE, "fit_transform", lambda *given: seen.append(_openmp_effective_n_threads()) or fit_transform(*given)
+    )
+    W, maps = rng.normal(size=(60, 4)), []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="openmp"):
+            maps.append(neighbour_plane(W, "tsne", 0))
+    assert seen == [1, 1]
+    np.testing.assert_array_equal(*maps)

@@ -212,7 +212,7 @@ def test_donors_lend_their_mean_shrunk_to_that_of_the_feature(scale, rng):
     predictors = Predictors(readout, PathPredictor.learn(views, (0,)), units)
     lent = predictors.predict(views, predictors.near(views))[0][-1]
     samples = readout.scaling.undo(readout.samples)[0]
-    _, near = nearest(readout.samples, 6, queries=readout.scaling.apply(views))
+    near = nearest(readout.samples, 6, queries=readout.scaling.apply(views))
     norms = readout.scaling.scale_of(views)
     for i in range(12):
         donors = near[i][samples.mask[near[i]].any(axis=1)]

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from jella.graphs import cells, host_search, neighbours
+from jella.graphs import cells, host_search, neighbours, panels
 from jella.graphs.cells import locality_order
 from jella.graphs.neighbours import dense_nearest, nearest, neighbour_graph, search_recall, symmetric_support
 from jella.views.model import View, Views
@@ -51,12 +51,10 @@ def brute(raw, asked=None):
     return D
 
 
-def check(found, D, q, rtol=1e-9):
-    distances, indices = found
+def check(found, D, q):
     expected = np.argsort(D, axis=1, kind="stable")[:, :q]
     values = np.take_along_axis(D, expected, axis=1)
-    np.testing.assert_allclose(distances, values, rtol=rtol)
-    np.testing.assert_array_equal(indices, np.where(np.isfinite(values), expected, -1))
+    np.testing.assert_array_equal(found, np.where(np.isfinite(values), expected, -1))
 
 
 def clustered(rng, n=4000, widths=(20, 15), groups=80, kind="entries", dtype=np.float64):
@@ -98,8 +96,7 @@ def test_blocks_and_tiles_do_not_matter(kind, block, rng, monkeypatch):
     monkeypatch.setattr(neighbours, "CELL_BLOCK_BYTES", block)
     monkeypatch.setattr(host_search, "CELL_BLOCK_BYTES", block)
     parts = nearest(views, 6)
-    np.testing.assert_array_equal(parts[1], whole[1])
-    np.testing.assert_array_equal(parts[0], whole[0])
+    np.testing.assert_array_equal(parts, whole)
 
 
 @pytest.mark.parametrize("kind", DATA)
@@ -116,10 +113,7 @@ def test_queries(kind, asked_kind, rng):
 def test_a_query_of_one_empty_sample(rng):
     views = read_views(rng.normal(size=(5, 3)))
     lone = Views((View("view", np.zeros((1, 3)), np.zeros((1, 1), dtype=bool)),))
-    distances, indices = nearest(views, 9, queries=lone)
-    assert distances.shape == (1, 5)
-    assert np.isinf(distances).all()
-    assert (indices == -1).all()
+    assert nearest(views, 9, queries=lone).tolist() == [[-1] * 5]
 
 
 @pytest.mark.parametrize("exact", [20_000, 50])
@@ -130,12 +124,11 @@ def test_nothing_in_common(exact, rng, monkeypatch):
     raw[0][:3] = np.nan
     raw[1][3:] = np.nan
     raw[1][2] = np.nan
-    distances, indices = nearest(read_views(raw), 4)
+    indices = nearest(read_views(raw), 4)
     assert indices[0].tolist() == [1, -1, -1, -1]
     assert indices[1].tolist() == [0, -1, -1, -1]
     assert indices[2].tolist() == [-1] * 4
-    assert np.isinf(distances[indices < 0]).all()
-    assert np.isfinite(distances[3:]).all()
+    assert np.all(indices[3:] >= 0)
 
 
 def sparse_views(rng, n=80, dtype=np.float64):
@@ -153,18 +146,17 @@ def test_sparse_equals_dense(exact, rng, monkeypatch):
     assert all(view.is_sparse for view in thin)
     found = nearest(thin, 5)
     expected = nearest(read_views(dense, present), 5)
-    np.testing.assert_array_equal(found[1], expected[1])
-    np.testing.assert_allclose(found[0], expected[0])
+    np.testing.assert_array_equal(found, expected)
     half = Views((thin[0], read_views(dense, present)[1]))
-    np.testing.assert_array_equal(nearest(half, 5)[1], expected[1])
-    np.testing.assert_array_equal(nearest(half, 5, queries=thin)[1], nearest(thin, 5, queries=thin)[1])
+    np.testing.assert_array_equal(nearest(half, 5), expected)
+    np.testing.assert_array_equal(nearest(half, 5, queries=thin), nearest(thin, 5, queries=thin))
 
 
 def test_sparse_with_missing_entries_equals_dense(rng):
     mask = rng.random((40, 12)) < 0.7
     X = rng.poisson(0.5, size=mask.shape) * mask * 1.0
     thin, dense = (Views((View("view", A, mask),)) for A in (sparse.csr_array(X), X))
-    np.testing.assert_array_equal(nearest(thin, 6)[1], nearest(dense, 6)[1])
+    np.testing.assert_array_equal(nearest(thin, 6), nearest(dense, 6))
 
 
 def test_rowwise_equals_entry_masks(rng):
@@ -173,40 +165,36 @@ def test_rowwise_equals_entry_masks(rng):
     assert views.is_rowwise
     assert not full.is_rowwise
     found, expected = nearest(full, 7), nearest(views, 7)
-    np.testing.assert_array_equal(found[1], expected[1])
-    np.testing.assert_allclose(found[0], expected[0])
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("kind", DATA)
 def test_permutation_of_the_samples(kind, rng):
     views = read_views(DATA[kind](rng))
     order = rng.permutation(views.n_samples)
-    distances, indices = nearest(views, 6)
+    indices = nearest(views, 6)
     permuted = nearest(views.take(order), 6)
-    np.testing.assert_array_equal(permuted[0], distances[order])
-    np.testing.assert_array_equal(np.where(permuted[1] < 0, -1, order[permuted[1]]), indices[order])
+    np.testing.assert_array_equal(np.where(permuted < 0, -1, order[permuted]), indices[order])
 
 
 @pytest.mark.parametrize("kind", DATA)
 def test_single_precision_far_from_the_origin(kind, rng):
     raw = [X.astype(np.float32) + np.float32(1000.0) for X in DATA[kind](rng)]
     found = nearest(read_views(raw), 5)
-    assert found[0].dtype == np.float32
-    check(found, brute([X.astype(np.float64) for X in raw]), 5, rtol=1e-5)
+    check(found, brute([X.astype(np.float64) for X in raw]), 5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_duplicates_are_at_zero_and_in_order(dtype, rng):
+def test_duplicates_come_first_and_in_order(dtype, rng):
     X = np.tile(rng.normal(size=(3, 50)).astype(dtype), (200, 1))
-    distances, indices = nearest(read_views(X), 5)
-    assert np.all(distances == 0)
+    indices = nearest(read_views(X), 5)
     assert indices[0].tolist() == [3, 6, 9, 12, 15]
     assert indices[7].tolist() == [1, 4, 10, 13, 16]
 
 
 def test_ties_at_the_last_place_are_in_order():
     X = np.array([[0.0], [1.0], [-1.0], [1.0], [-1.0], [0.5]])
-    assert nearest(read_views(X), 3)[1][0].tolist() == [5, 1, 2]
+    assert nearest(read_views(X), 3)[0].tolist() == [5, 1, 2]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -221,8 +209,7 @@ def test_what_stands_in_holes_does_not_matter(rng):
     X = rng.normal(size=observed.shape)
     found = nearest(read_views(np.where(observed, X, 1e9), observed), 5)
     expected = nearest(read_views(np.where(observed, X, np.nan)), 5)
-    np.testing.assert_array_equal(found[1], expected[1])
-    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("kind", ["entries", "rowwise", "complete"])
@@ -236,20 +223,16 @@ def test_cells_find_most_neighbours(kind, dtype, rng, monkeypatch):
     monkeypatch.setattr(neighbours, "FOUND", 0.95)
     monkeypatch.setattr(cells, "CELL_SIZE", 40)
     found = nearest(views, 10)
-    assert recall(found[1], exact[1]) >= 0.9
-    assert recall(nearest(views, 10, queries=asked)[1], exact_asked[1]) >= 0.9
-    assert np.all(found[0] >= exact[0] * (1 - 1e-5))
-    assert np.all(np.diff(found[0], axis=1) >= 0)
-    assert not np.any(found[1] == np.arange(4000)[:, None])
-    again = nearest(views, 10)
-    np.testing.assert_array_equal(again[1], found[1])
-    np.testing.assert_array_equal(again[0], found[0])
+    assert recall(found, exact) >= 0.9
+    assert recall(nearest(views, 10, queries=asked), exact_asked) >= 0.9
+    assert not np.any(found == np.arange(4000)[:, None])
+    np.testing.assert_array_equal(nearest(views, 10), found)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.97])
 def test_no_more_cells_than_hold_the_share_of_neighbours(share, rng, monkeypatch):
     views = read_views(clustered(rng))
-    _, exact = nearest(views, 10)
+    exact = nearest(views, 10)
     monkeypatch.setattr(neighbours, "EXACT", 1000)
     monkeypatch.setattr(neighbours, "FOUND", share)
     monkeypatch.setattr(neighbours, "QUERIES", 400)
@@ -257,7 +240,7 @@ def test_no_more_cells_than_hold_the_share_of_neighbours(share, rng, monkeypatch
     searched = []
     around = cells.Cells.around
     monkeypatch.setattr(cells.Cells, "around", lambda *given: searched.append(given[-1]) or around(*given))
-    found = recall(nearest(views, 10)[1], exact)
+    found = recall(nearest(views, 10), exact)
     (count,) = set(searched)
     assert 1 <= count <= neighbours.PROBES
     held = search_recall(views, 10)
@@ -297,9 +280,9 @@ def test_directions_are_the_principal_ones(rng):
 def sums_of_products(monkeypatch):
     """The precisions of the products that searches make, in turn."""
     made = []
-    distances = neighbours.Search._distances
+    distances = neighbours.Search.distances
     monkeypatch.setattr(
-        neighbours.Search, "_distances", lambda self, *given: made.append(given[-1].name) or distances(self, *given)
+        neighbours.Search, "distances", lambda self, *given: made.append(given[-1].name) or distances(self, *given)
     )
     return made
 
@@ -319,15 +302,50 @@ def test_single_precision_names_all_that_may_be_nearest(kind, spread, rng, monke
     made.clear()
     expected = nearest(views, 6)
     assert set(made) == {"float64"}
-    np.testing.assert_array_equal(found[1], expected[1])
-    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found, expected)
+
+
+def in_groups(rng, n):
+    """Samples in the order of their groups, whose distances from one panel say little about those from another."""
+    near = np.repeat(rng.normal(size=(n // 50, 8)), 50, axis=0)
+    return [near[:n] + 0.1 * rng.normal(size=near[:n].shape)]
+
+
+def with_ties(rng, n):
+    return [rng.integers(3, size=(n, 4)).astype(float), *entries(rng, n, (3,))]
+
+
+@pytest.mark.parametrize("kind", [*DATA.values(), in_groups, with_ties])
+@pytest.mark.parametrize("q", [1, 6])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_that_serve_both_samples_change_nothing(kind, q, dtype, rng, monkeypatch):
+    views = read_views([X.astype(dtype) for X in kind(rng, 300)])
+    whole = nearest(views, q)
+    monkeypatch.setattr(panels, "PANEL", 40)
+    monkeypatch.setattr(panels, "WIDE", -1000)
+    np.testing.assert_array_equal(nearest(views, q), whole)
+    monkeypatch.setattr(panels, "TILE_BYTES", 0)
+    monkeypatch.setattr(panels, "BLOCK_BYTES", 1000)
+    np.testing.assert_array_equal(nearest(views, q), whole)
+
+
+def test_products_serve_both_samples(rng, monkeypatch):
+    counted, distances = [], neighbours.Search.distances
+    monkeypatch.setattr(
+        neighbours.Search,
+        "distances",
+        lambda self, left, *given: counted.append(len(left.norms) * given[1]) or distances(self, left, *given),
+    )
+    monkeypatch.setattr(panels, "PANEL", 100)
+    nearest(read_views(rng.normal(size=(1000, 120))), 5)
+    assert sum(counted) == 0.55 * 1000**2
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e20])
 def test_values_beyond_single_precision(size, rng):
     raw = entries(rng)
     found = nearest(read_views([size * X for X in raw]), 5)
-    np.testing.assert_array_equal(found[1], nearest(read_views(raw), 5)[1])
+    np.testing.assert_array_equal(found, nearest(read_views(raw), 5))
 
 
 def test_given_coordinates(rng, monkeypatch):
@@ -336,10 +354,10 @@ def test_given_coordinates(rng, monkeypatch):
     monkeypatch.setattr(neighbours, "EXACT", 1000)
     monkeypatch.setattr(cells, "CELL_SIZE", 25)
     found = nearest(read_views(X), 5, coordinates=X)
-    np.testing.assert_array_equal(found[1], dense_nearest(X, 5)[1])
-    assert recall(found[1], exact[1]) >= 0.9
-    assert dense_nearest(X, 5, queries=X[:9])[1][:, 0].tolist() == list(range(9))
-    assert np.all(nearest(read_views(X), 5, queries=read_views(X[:9]))[0][:, 0] == 0)
+    np.testing.assert_array_equal(found, dense_nearest(X, 5))
+    assert recall(found, exact) >= 0.9
+    assert dense_nearest(X, 5, queries=X[:9])[:, 0].tolist() == list(range(9))
+    assert nearest(read_views(X), 5, queries=read_views(X[:9]))[:, 0].tolist() == list(range(9))
     with pytest.raises(ValueError, match="query_coordinates"):
         nearest(read_views(X), 5, queries=read_views(X[:9]), coordinates=X)
 
@@ -347,17 +365,15 @@ def test_given_coordinates(rng, monkeypatch):
 def test_cells_of_duplicates_are_split(monkeypatch):
     monkeypatch.setattr(neighbours, "EXACT", 100)
     monkeypatch.setattr(cells, "CELL_SIZE", 20)
-    distances, indices = dense_nearest(np.ones((1000, 3)), 4)
-    assert np.all(distances == 0)
-    assert np.all(indices >= 0)
+    assert np.all(dense_nearest(np.ones((1000, 3)), 4) >= 0)
     sizes = np.diff(cells.Cells.of(np.ones((1000, 3)), 0).starts)
     assert sizes.max() <= 80
 
 
 def test_few_samples_and_wrong_arguments(rng):
     views = read_views(rng.normal(size=(4, 2)))
-    assert nearest(views, 10)[1].shape == (4, 3)
-    assert nearest(views.take(np.arange(1)), 10)[1].shape == (1, 0)
+    assert nearest(views, 10).shape == (4, 3)
+    assert nearest(views.take(np.arange(1)), 10).shape == (1, 0)
     with pytest.raises(ValueError, match="n_neighbors"):
         nearest(views, 0)
     with pytest.raises(ValueError, match="queries"):
@@ -367,7 +383,7 @@ def test_few_samples_and_wrong_arguments(rng):
 def test_other_array_libraries(xp, rng):
     raw = entries(rng)
     found = nearest(read_views([xp.asarray(X) for X in raw]), 5)
-    np.testing.assert_array_equal(found[1], nearest(read_views(raw), 5)[1])
+    np.testing.assert_array_equal(found, nearest(read_views(raw), 5))
 
 
 def test_locality_order(rng, monkeypatch):
@@ -390,6 +406,6 @@ def test_graphs(rng):
     np.testing.assert_array_equal(S.toarray(), [[0, 1, 1], [1, 0, 0], [1, 0, 0]])
     assert S.has_sorted_indices
     assert S.indices.dtype == A.indices.dtype == np.int32
-    A = neighbour_graph(nearest(read_views(entries(rng)), 5)[1])
+    A = neighbour_graph(nearest(read_views(entries(rng)), 5))
     expected = (A.toarray() + A.toarray().T > 0) * 1.0
     np.testing.assert_array_equal(symmetric_support(A).toarray(), expected)

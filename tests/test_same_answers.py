@@ -142,7 +142,7 @@ def test_labels_need_a_fit_with_clusters():
 def test_a_method_of_ones_own_may_declare_neighbours():
     class Near(jella.MVLIV):
         def declare(self, data):
-            return replace(super().declare(data), neighbours=nearest(data.views, 5)[1])
+            return replace(super().declare(data), neighbours=nearest(data.views, 5))
 
     views = holed(jella.MVLIV)
     model = Near(n_clusters=3, n_components=3, random_state=0).fit(views)
@@ -233,7 +233,7 @@ def test_clusters_are_numbered_by_size():
 def test_donors_of_the_embedding_that_users_see_give_in_turn():
     views = holed(jella.SparseBDR, n=90)
     readout = jella.SparseBDR(3, random_state=0).fit(views).readout_
-    donors = np.concatenate([nearest(readout.samples, 10)[1], readout.near], axis=1)
+    donors = np.concatenate([nearest(readout.samples, 10), readout.near], axis=1)
     given = readout.samples, readout.samples, readout.known.own, donors, readout.bases
     np.testing.assert_array_equal(readout.known.shown, lent_embedding(*given, in_turn=True))
     assert not np.array_equal(readout.known.shown, lent_embedding(*given))

@@ -202,7 +202,7 @@ def test_labels_of_a_graph_with_known_classes():
 
 def neighbours_of(W, q):
     """The graph of labels of samples in one view."""
-    directed = ranked_graph(dense_nearest(W, q)[1])
+    directed = ranked_graph(dense_nearest(W, q))
     return directed + directed.T
 
 

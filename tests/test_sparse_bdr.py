@@ -89,7 +89,7 @@ def test_the_objective_never_rises_however_early_the_eigensolver_stops(setting, 
     monkeypatch.setattr("jella.problem.terms.block_diagonal.DIRECT", 0)
     alpha, beta, gamma = weights
     views = read_views([X / 10 for X in jella.datasets.make_incomplete(grouped(150), 0.3, setting, random_state=1)])
-    support = Support.averaging(symmetric_support(neighbour_graph(nearest(views, 6)[1])))
+    support = Support.averaging(symmetric_support(neighbour_graph(nearest(views, 6))))
     term = SparseBlockDiagonal(support, K, alpha=alpha, beta=beta, gamma=gamma, eigen_steps=steps)
     values = solved(term, views, Basic(), max_iter=25).objective
     assert np.all(np.diff(values) <= 1e-12 * values[0])
@@ -169,7 +169,7 @@ def test_a_fit_searches_its_embedding_once(monkeypatch):
     assert len(searched) == 1
     assert readout.found is None  # a model does not keep what only the labels needed
     rows = compared_rows(readout.known.own)
-    np.testing.assert_array_equal(readout.near, dense_nearest(rows, readout.n_neighbors)[1])
+    np.testing.assert_array_equal(readout.near, dense_nearest(rows, readout.n_neighbors))
     np.testing.assert_array_equal(readout.find_labels(K, 10, 0)[np.argsort(readout.known.places)], model.labels_)
     assert len(searched) == 2  # the labels of a model without them are found again, by a search
 
@@ -241,7 +241,7 @@ def test_modularity_of_blocks_and_of_nothing():
 
 def test_iterative_eigenvectors_are_the_direct_ones(monkeypatch):
     views, y = clustered()
-    directed = neighbour_graph(nearest(read_views(views), 8)[1])
+    directed = neighbour_graph(nearest(read_views(views), 8))
     graph = sparse.csr_array(directed + directed.T)
     values, vectors = leading_eigenvectors(graph, 4)
     monkeypatch.setattr("jella.graphs.spectral.DIRECT", 0)
@@ -353,7 +353,7 @@ def test_a_new_sample_is_pulled_to_its_neighbours():
     new = [X[:4] + 0.01 for X in views]
     readout = model.readout_
     W = readout.solve(read_views(new))
-    _, found = nearest(readout.samples, 10, queries=read_views(new))
+    found = nearest(readout.samples, 10, queries=read_views(new))
     anchor = readout.known.own[found].mean(axis=1)
     U, pull = np.concatenate(readout.bases), model.alpha + model.ridge
     expected = np.linalg.solve(U.T @ U + pull * np.eye(U.shape[1]), (np.hstack(new) @ U + pull * anchor).T).T

@@ -109,7 +109,7 @@ def _drawn(fit: Fit) -> Fit:
 def _neighbours(fit: Fit) -> sparse.csr_array:
     assert fit.embedding is not None
     W = unit_rows(fit.embedding[fit.kept].astype(np.float64))
-    directed = neighbour_graph(dense_nearest(W, N_NEIGHBOURS)[1])
+    directed = neighbour_graph(dense_nearest(W, N_NEIGHBOURS))
     return sparse.csr_array(0.5 * (directed + directed.T))
 
 

@@ -13,7 +13,7 @@ from jella.describe.colouring import Colouring
 from jella.describe.subject import Absent, Fit
 from jella.graphs.spectral import leading_eigenvectors
 from jella.numerics.arrays import to_numpy
-from jella.numerics.kmeans import unit_rows
+from jella.numerics.kmeans import one_thread, unit_rows
 from jella.numerics.optional import need
 from jella.numerics.progress import doing
 from jella.numerics.words import percent
@@ -96,7 +96,8 @@ def neighbour_plane(coordinates: np.ndarray, method: str, seed: int) -> np.ndarr
     from sklearn.manifold import TSNE
 
     settings = {"perplexity": min(30.0, max((n - 1) / 3, 1.0)), "init": "random" if n < 4 else "pca"}
-    return np.asarray(TSNE(random_state=seed, **settings).fit_transform(coordinates), dtype=np.float64)
+    with one_thread():  # its threads wait for each other in each of a thousand steps
+        return np.asarray(TSNE(random_state=seed, **settings).fit_transform(coordinates), dtype=np.float64)
 
 
 def principal_plane(coordinates: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:

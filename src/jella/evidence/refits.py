@@ -98,7 +98,7 @@ def groups_in(W: np.ndarray, numbers: Sequence[int], n_neighbors: int) -> dict[i
 
 def graph_of(W: np.ndarray, n_neighbors: int) -> Any:
     """The symmetric neighbour graph of the rows of an embedding."""
-    directed = neighbour_graph(dense_nearest(compared_rows(W), min(n_neighbors, len(W) - 1))[1])
+    directed = neighbour_graph(dense_nearest(compared_rows(W), min(n_neighbors, len(W) - 1)))
     return directed + directed.T
 
 

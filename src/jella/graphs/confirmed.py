@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.neighbours import nearest
-from jella.numerics.arrays import Array, beside, namespace, row_blocks, take_rows, target_bytes
+from jella.numerics.arrays import Array, beside, namespace, row_blocks, take_rows, taken, target_bytes
 from jella.numerics.sparse_arrays import has_sparse, neighbour_graph, symmetric_sum
 from jella.views import Views
 
@@ -87,7 +87,7 @@ def _confirmed_beside(
         for rows in row_blocks(n, 16 * q * q, target_bytes(place)):
             some, me = own[rows, :], beside(np.arange(rows.start, rows.stop), place)
             there = xp.sum(xp.where(some[:, :, None] == lists[rows, None, :], by_rank, 0.0), axis=2)
-            theirs = xp.reshape(xp.take(lists, xp.reshape(some, (-1,)), axis=0), (*some.shape, q))
+            theirs = xp.reshape(taken(lists, xp.reshape(some, (-1,))), (*some.shape, q))
             back = xp.sum(xp.where(theirs == me[:, None, None], by_rank, 0.0), axis=2)
             edge = xp.where(there > back, there, back)
             parts.append(vote * xp.where(edge < weights[rows, :], edge, weights[rows, :]))
@@ -96,7 +96,7 @@ def _confirmed_beside(
     lines = [xp.broadcast_to(beside(np.arange(n)[:, None], place), tuple(one.shape)) for one in columns]
     i, j, weights = (xp.concat([xp.reshape(one, (-1,)) for one in parts]) for parts in (lines, columns, values))
     some = xp.nonzero(weights > 0)[0]
-    return symmetric_sum(xp.take(i, some), xp.take(j, some), xp.take(weights, some), n)
+    return symmetric_sum(taken(i, some), taken(j, some), taken(weights, some), n)
 
 
 def ranked_graph(near: np.ndarray, width: int | None = None) -> sparse.csr_array:
@@ -122,7 +122,7 @@ def _neighbours(views: Views, v: int, W: Array, U: Array, n_neighbors: int) -> n
     has = views[v].presence()
     rows = np.flatnonzero(has)
     own = views.only(v).take(has)
-    _, found = nearest(_as_complete(own) if own.is_rowwise else _completed(U, own, take_rows(W, rows)), n_neighbors)
+    found = nearest(_as_complete(own) if own.is_rowwise else _completed(U, own, take_rows(W, rows)), n_neighbors)
     spread = np.full((has.size, found.shape[1]), -1)
     spread[rows] = np.where(found >= 0, rows[found], -1)
     return spread

@@ -8,7 +8,7 @@ import numpy as np
 
 from jella.graphs.host_search import BLOCK_BYTES
 from jella.graphs.selection import first_places
-from jella.numerics.arrays import Array, namespace, row_blocks, row_sqnorms, target_bytes
+from jella.numerics.arrays import Array, namespace, row_blocks, row_sqnorms, target_bytes, to_numpy
 from jella.views.model import View, Views
 
 
@@ -40,12 +40,14 @@ class FitExpected:
         """
         xp, m, q = namespace(self.W), self.W.shape[0], min(n_neighbors, self.W.shape[0])
         right = xp.concat([self.W, *(self._right(v, view) for v, view in enumerate(views))], axis=1).T
-        found = np.empty((views.n_samples, q), dtype=np.intp)
+        if views.n_samples == 0:
+            return np.empty((0, q), dtype=np.intp)
+        found: list[Array] = []
         for rows in row_blocks(views.n_samples, 8 * m, target_bytes(self.W, 2 * BLOCK_BYTES)):
             part = views.take(np.arange(rows.start, rows.stop))
             norms = xp.astype(sum(row_sqnorms(view.X) for view in part), self.W.dtype)
-            found[rows] = first_places(xp.astype(self._left(part), self.W.dtype, copy=False) @ right, q, norms)
-        return found
+            found.append(first_places(xp.astype(self._left(part), self.W.dtype, copy=False) @ right, q, norms))
+        return to_numpy(namespace(found[0]).concat(found, axis=0)).astype(np.intp, copy=False)
 
     def _right(self, v: int, view: View) -> Array:
         return self.sums[v] if view.is_rowwise else self.squares[v]

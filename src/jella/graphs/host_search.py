@@ -1,7 +1,8 @@
 """An exact search on the host: the nearest samples of some rows, among some candidates.
 
 Two samples are compared over the entries that both have, by products of matrices, in blocks that stay near the
-processor. Single precision names the samples that may be nearest, the precision of the values compares them.
+processor. Single precision names the samples that may be nearest, and orders them where rounding cannot matter; the
+precision of the values compares the others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.cells import CELL_BLOCK_BYTES
-from jella.graphs.selection import first_of_rows, named_places, rank_in_row
+from jella.graphs.selection import first_named, named_places, rank_in_row
 from jella.numerics.arrays import row_blocks, row_sqnorms
 from jella.views.model import View, Views
 
@@ -29,7 +30,7 @@ MARGIN = 8
 
 
 @dataclass(frozen=True)
-class _Factors:
+class Factors:
     """Rows whose products are the sums of squared differences, and the shares of entries that two samples share.
 
     Attributes
@@ -51,9 +52,9 @@ class _Factors:
 class Search:
     """An exact search for the neighbours of some rows among some candidates.
 
-    Products in single precision name the samples that may be among the nearest, whatever the rounding; these are
-    compared in the precision of the values. Where single precision names too many, products are made in that precision
-    too. So the answer is that of products in the precision of the values, at half the cost.
+    Products in single precision name the samples that may be among the nearest, whatever the rounding. Those that
+    rounding may have put in another order are compared in the precision of the values. Where single precision names too
+    many, products are made in that precision too. So the answer is that of differences in the precision of the values.
 
     Parameters
     ----------
@@ -87,61 +88,85 @@ class Search:
         largest = max(_largest(view) for view in (*base, *asked)) if self.dtype == np.float64 else 0.0
         self.single = np.dtype(np.float32) if largest < LARGEST else self.dtype
 
-    def __call__(self, rows: np.ndarray, candidates: np.ndarray, block_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances and indices (len(rows), q) of the nearest candidates, which come in ascending order."""
-        distances = np.full((len(rows), self.q), np.inf, self.dtype)
+    def __call__(self, rows: np.ndarray, candidates: np.ndarray, block_bytes: int) -> np.ndarray:
+        """Indices (len(rows), q) of the nearest candidates, which come in ascending order; -1 means none."""
         indices = np.full((len(rows), self.q), -1, dtype=np.intp)
         if self.q == 0:
-            return distances, indices
+            return indices
         tiles = list(row_blocks(len(candidates), self.width * self.dtype.itemsize, self.tile_bytes))
-        parts = [view.take(candidates[tiles[0]]) for view in self.base]
-        # observed means: differences do not depend on them, but the rounding of the products does
-        centres = [
+        centres = self.centres(candidates[tiles[0]])
+        held = self.factors(self.base, candidates, centres, self.single) if len(tiles) == 1 else None
+        for block in row_blocks(len(rows), len(candidates) * self.single.itemsize, block_bytes):
+            named = self._named(rows[block], candidates, tiles, centres, held)
+            places, found = self.first(*named, rows[block], candidates)
+            indices[places + block.start, rank_in_row(places)] = found
+        return indices
+
+    def centres(self, some: np.ndarray) -> list[np.ndarray]:
+        """Observed means of some samples: differences do not depend on them, but the rounding of the products does."""
+        parts = [view.take(some) for view in self.base]
+        return [
             np.zeros(0)
             if thin
             else np.asarray(part.X.sum(axis=0, dtype=np.float64)).ravel() / np.maximum(part.count_by_feature(), 1)
             for part, thin in zip(parts, self.sparse, strict=True)
         ]
-        held = self._factors(self.base, candidates, centres, self.single) if len(tiles) == 1 else None
-        for block in row_blocks(len(rows), len(candidates) * self.single.itemsize, block_bytes):
-            places, positions = self._places(rows[block], candidates, tiles, centres, held)
-            picks = candidates[positions]
-            exact = self._pairwise(rows[block][places], picks)
-            places, exact, picks = first_of_rows(places, exact, picks, self.q)
-            slot = places + block.start, rank_in_row(places)
-            distances[slot], indices[slot] = exact, picks
-        return distances, indices
 
-    def _places(
+    def first(
+        self,
+        places: np.ndarray,
+        positions: np.ndarray,
+        values: np.ndarray,
+        norms: np.ndarray,
+        rows: np.ndarray,
+        candidates: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Places of rows, ascending, and their nearest candidates in order, from those that were named."""
+
+        def exact(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+            return self._pairwise(rows[i], candidates[j])
+
+        places, positions = first_named(places, positions, values, norms, self.q, exact)
+        return places, candidates[positions]
+
+    def _named(
         self,
         rows: np.ndarray,
         candidates: np.ndarray,
         tiles: list[slice],
         centres: list[np.ndarray],
-        held: _Factors | None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and positions of candidates that may be among the nearest, from single precision where that says it."""
+        held: Factors | None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Rows, positions and distances of candidates that may be among the nearest, and the size of the rounding.
+
+        From single precision where that says it.
+        """
         for dtype in dict.fromkeys((self.single, self.dtype)):
-            left = self._factors(self.asked, rows, centres, dtype, left=True)
+            left = self.factors(self.asked, rows, centres, dtype, left=True)
             own = held if dtype == self.single else None
             sides = (
-                (tile, self._factors(self.base, candidates[tile], centres, dtype) if own is None else own)
+                (tile, self.factors(self.base, candidates[tile], centres, dtype) if own is None else own)
                 for tile in tiles
             )
-            D = self._distances(left, sides, len(candidates), dtype)
+            D = self.distances(left, sides, len(candidates), dtype)
             if self.exclude_self:
                 own_place = np.minimum(np.searchsorted(candidates, rows), len(candidates) - 1)
                 found = np.flatnonzero(candidates[own_place] == rows)
                 D[found, own_place[found]] = np.inf
-            doubtful = 1 if dtype == self.dtype else MARGIN
-            places, positions, all_named = named_places(D, self.q, doubtful * left.norms)
+            norms = self.margin(dtype) * left.norms
+            places, positions, values, all_named = named_places(D, self.q, norms)
             if all_named and left.norms.min() > SMALLEST:
                 break
-        return places, positions
+        return places, positions, values, norms
 
-    def _factors(
+    def margin(self, dtype: np.dtype[Any]) -> int:
+        """How many times as large as its measure the rounding of products may be."""
+        return 1 if dtype == self.dtype else MARGIN
+
+    def factors(
         self, views: Views, rows: np.ndarray, centres: list[np.ndarray], dtype: np.dtype[Any], left: bool = False
-    ) -> _Factors:
+    ) -> Factors:
+        """The factors of some samples on one side of the products."""
         values, at = np.empty((len(rows), self.columns), dtype), 0
         shares: list[np.ndarray] = []
         thin: list[sparse.csr_array] = []
@@ -166,10 +191,10 @@ class Search:
                 at += block.shape[1]
             shares.append(observed / d if left and entry else observed)
             norms += squares.sum(axis=1)
-        return _Factors(values, np.concatenate(shares, axis=1), tuple(thin), norms)
+        return Factors(values, np.concatenate(shares, axis=1), tuple(thin), norms)
 
-    def _distances(
-        self, left: _Factors, sides: Iterator[tuple[slice, _Factors]], width: int, dtype: np.dtype[Any]
+    def distances(
+        self, left: Factors, sides: Iterator[tuple[slice, Factors]], width: int, dtype: np.dtype[Any]
     ) -> np.ndarray:
         """Distances (b, width) of the rows of the left factors from all candidates, with the rounding of products."""
         shape = len(left.values), width

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, beside, namespace, row_blocks, take_rows, target_bytes, to_numpy
+from jella.numerics.arrays import Array, beside, namespace, row_blocks, take_rows, taken, target_bytes, to_numpy
 from jella.views import View, Views
 
 #: a mean of residuals is shrunk as if this many more neighbours had a residual of zero
@@ -103,8 +103,8 @@ def lent_entries(view: View, W: Array, donors: np.ndarray, other: View, U: Array
         for turn in range(donors.shape[1]):
             if not xp.any(missing):
                 break
-            able = xp.take(lends, first[rows, turn], axis=0) & known[rows, turn][:, None]
-            Z = xp.where(missing & able, xp.take(lent, first[rows, turn], axis=0), Z)
+            able = taken(lends, first[rows, turn]) & known[rows, turn][:, None]
+            Z = xp.where(missing & able, taken(lent, first[rows, turn]), Z)
             missing = missing & ~able
         part[rows, :] = xp.where(missing, W[rows, :] @ U.T, Z) @ U
     return part

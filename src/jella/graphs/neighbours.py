@@ -13,6 +13,7 @@ from scipy import sparse
 
 from jella.graphs.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, groups, locality_order
 from jella.graphs.host_search import BLOCK_BYTES, Search
+from jella.graphs.panels import among_all
 from jella.graphs.tiles import Tiles, is_elsewhere
 from jella.numerics.arrays import Array, beside, on_accelerator, to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -39,7 +40,7 @@ def nearest(
     coordinates: np.ndarray | None = None,
     query_coordinates: np.ndarray | None = None,
     random_state: int = 0,
-) -> tuple[Array, np.ndarray]:
+) -> np.ndarray:
     """The nearest other samples of each sample, or the nearest samples of each query.
 
     Two samples are compared over the entries that both have.
@@ -63,18 +64,16 @@ def nearest(
 
     Returns
     -------
-    distances : array (m, q)
-        Squared, ascending, in the library and the floating type of the values; ties are in the order of the samples.
-    indices : int array (m, q)
-        In NumPy. Where fewer than q samples have anything in common with a sample, the distance is inf and the index
-        -1.
+    int array (m, q)
+        Positions of the nearest samples, the nearest first, in NumPy; ties are in the order of the samples. -1 where
+        fewer than q samples have anything in common with a sample.
 
     Notes
     -----
     The distance of two samples is a ratio. Its numerator is the sum of the squared differences over all entries that
     both samples have. Its denominator adds up, over the views, the share of the view's features that these entries are.
-    Matrix products find the neighbours. Their distances are then computed from the differences, so that the distance of
-    duplicates is zero in single precision too.
+    Matrix products find the neighbours. Those that rounding may have put in another order are then compared by their
+    differences, so that duplicates come first in single precision too.
 
     Arrays of another library than NumPy are searched where they lie. An accelerator compares all pairs, however many.
 
@@ -88,11 +87,9 @@ def nearest(
     --------
     >>> from jella.views.read import read_views
     >>> nearest(read_views([[0.0, 0.0], [1.0, float("nan")], [5.0, 5.0]]), 1)
-    (array([[ 2.],
-           [ 2.],
-           [32.]]), array([[1],
+    array([[1],
            [0],
-           [1]]))
+           [1]])
     """
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}")
@@ -107,7 +104,7 @@ def nearest(
     search = Search(base, asked, q, queries is None)
     rows = np.arange(asked.n_samples)
     if n <= EXACT:
-        return search(rows, np.arange(n), BLOCK_BYTES)
+        return among_all(search) if queries is None else search(rows, np.arange(n), BLOCK_BYTES)
     if coordinates is None:
         project = Projection.of(base, random_state)
         coordinates, query_coordinates = project(base), project(asked) if queries is not None else None
@@ -141,10 +138,10 @@ def dense_nearest(
     *,
     queries: Array | None = None,
     random_state: int = 0,
-) -> tuple[Array, np.ndarray]:
+) -> np.ndarray:
     """The nearest rows of one complete dense matrix of any array library, such as an embedding; otherwise as `nearest`.
 
-    >>> dense_nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel().tolist()
+    >>> dense_nearest(np.array([[0.0], [1.0], [3.0]]), 1).ravel().tolist()
     [1, 0, 1]
     """
     small, mask = W.shape[1] <= PROJECTED, beside(np.ones((1, 1), dtype=bool), W)
@@ -208,7 +205,7 @@ def _enough_cells(search: Search, cells: Cells, random_state: int) -> tuple[int,
     """The number of cells to look into, and the share of the nearest neighbours that they hold."""
     n = search.base.n_samples
     rows = np.sort(np.random.default_rng(random_state).choice(n, min(QUERIES, n), replace=False))
-    _, true = search(rows, np.arange(n), BLOCK_BYTES)
+    true = search(rows, np.arange(n), BLOCK_BYTES)
     needed = np.zeros(true.shape, dtype=np.intp)
     for line, row in enumerate(rows):
         rank = np.argsort(cells.near(int(cells.labels[row])))
@@ -218,8 +215,8 @@ def _enough_cells(search: Search, cells: Cells, random_state: int) -> tuple[int,
     return count, float(shares[count - 1])
 
 
-def _search_cells(search: Search, cells: Cells, labels: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and indices (m, q) from the own and the nearest cells; from more cells where too few are found.
+def _search_cells(search: Search, cells: Cells, labels: np.ndarray, least: int) -> np.ndarray:
+    """Indices (m, q) of neighbours from the own and the nearest cells; from more cells where too few are found.
 
     Parameters
     ----------
@@ -229,17 +226,16 @@ def _search_cells(search: Search, cells: Cells, labels: np.ndarray, least: int) 
         Cells to look into, if these find enough.
     """
     n = search.base.n_samples
-    distances = np.full((len(labels), search.q), np.inf, search.dtype)
     indices = np.full((len(labels), search.q), -1, dtype=np.intp)
     anything = np.asarray(search.asked.presence().any(axis=1))
     for members in groups(labels):
         rows, probes = members[anything[members]], least
         while rows.size:
             candidates = cells.around(int(labels[rows[0]]), min(4 * search.q + 1, n), probes)
-            distances[rows], indices[rows] = search(rows, candidates, CELL_BLOCK_BYTES)
+            indices[rows] = search(rows, candidates, CELL_BLOCK_BYTES)
             rows = rows[indices[rows, -1] < 0] if len(candidates) < n else rows[:0]
             probes *= 4
-    return distances, indices
+    return indices
 
 
 def _by_tiles(views: Views) -> bool:

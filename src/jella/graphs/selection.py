@@ -6,12 +6,16 @@ matrix is enough, which is several times as fast as one sort of all entries.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from jella.numerics.arrays import Array, along_rows, beside, namespace, smallest_of_rows, to_numpy
+from jella.numerics.arrays import Array, along_rows, beside, namespace, smallest_of_rows, taken
 
 #: of the entries of a row, this many beyond twice those wanted are compared once more
 SPARE = 16
+#: entries are equal if they differ by at most this many times the rounding of the largest number in them
+SLACK = 32
 
 
 def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -19,12 +23,12 @@ def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.nda
 
     Of many entries that are equal the first are taken. The parameters are those of `named_places`.
     """
-    rows, columns, _ = named_places(D, q, norms)
+    rows, columns, _, _ = named_places(D, q, norms)
     return rows, columns
 
 
-def named_places(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-    """As `places_of_smallest`, and whether these are all entries that rounding makes equal.
+def named_places(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """As `places_of_smallest`; also these entries, and whether they are all that rounding makes equal.
 
     The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, in a tenth of the time
     of a partition. Entries that differ from the last one by rounding only are ties; of many ties the first are taken.
@@ -36,38 +40,104 @@ def named_places(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, 
     norms : array (b,)
         Of the size of the numbers whose rounding is in D.
     """
-    b, c = D.shape
-    slack, most = 32 * np.finfo(D.dtype).eps, 2 * q + SPARE
-    depth = max(1, min(32, c // (4 * q)))
-    minima = _group_minima(D, depth) if depth > 1 else D
-    bound = np.partition(minima, q - 1, axis=1)[:, q - 1] if q < minima.shape[1] else np.full(b, np.inf, D.dtype)
-    bound = np.minimum(bound, np.finfo(D.dtype).max / 2)
+    slack, most = SLACK * np.finfo(D.dtype).eps, 2 * q + SPARE
+    bound = bounds(D, q)
     reach = slack * np.maximum(bound, norms)
     found = np.flatnonzero((bound + reach)[:, None] >= D)
     values = D.ravel().take(found)
-    rows, columns = np.divmod(found, c)
+    rows, columns = np.divmod(found, D.shape[1])
     tied = values >= (bound - reach)[rows]
     seen, (start, length) = np.cumsum(tied), _runs(rows)
     keep = ~tied | (seen - np.repeat((seen - tied)[start], length) <= most)  # the first ties of each row
     all_named = bool(keep.all())
     rows, columns, values = rows[keep], columns[keep], values[keep]
-    padded, start, _ = _by_row(rows, values)
-    last = np.full(b, np.inf, D.dtype)
-    if padded.shape[1] >= q:
-        last[rows[start]] = np.partition(padded, q - 1, axis=1)[:, q - 1]
-    reach = np.where(np.isfinite(last), slack * np.maximum(last, norms), 0.0).astype(D.dtype)
-    keep = values <= (last + reach)[rows]
-    rows, columns, values = rows[keep], columns[keep], values[keep]
+    rows, columns, values, last, reach = up_to_the_last(rows, columns, values, norms, q)
     if _runs(rows)[1].max(initial=0) > most:
         all_named = False
         values = np.where(values >= (last - reach)[rows], last[rows], values)
         rows, _, columns = first_of_rows(rows, values, columns, most)
         order = np.lexsort((columns, rows))
         rows, columns = rows[order], columns[order]
-    return rows, columns, all_named
+        values = D[rows, columns]
+    return rows, columns, values, all_named
 
 
-def first_places(D: Array, q: int, norms: Array) -> np.ndarray:
+def up_to_the_last(
+    rows: np.ndarray, columns: np.ndarray, values: np.ndarray, norms: np.ndarray, q: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of entries, rows ascending, those up to the q-th smallest of their row and what rounding makes equal to it.
+
+    Returns
+    -------
+    rows, columns, values : arrays (p,)
+    last, reach : arrays (b,)
+        The q-th smallest entry of each row, inf if it has fewer, and how far equal ones are from it.
+    """
+    padded, start, _ = _by_row(rows, values)
+    last = np.full(norms.shape, np.inf, values.dtype)
+    if padded.shape[1] >= q:
+        last[rows[start]] = np.partition(padded, q - 1, axis=1)[:, q - 1]
+    slack = SLACK * np.finfo(values.dtype).eps
+    reach = np.where(np.isfinite(last), slack * np.maximum(last, norms), 0.0).astype(values.dtype)
+    keep = values <= (last + reach)[rows]
+    return rows[keep], columns[keep], values[keep], last, reach
+
+
+def bounds(D: np.ndarray, q: int) -> np.ndarray:
+    """Finite bounds (b,) from above of the q-th smallest entry of each row, if so many are finite.
+
+    >>> bounds(np.array([[3.0, 1.0, 2.0]]), 2).tolist()
+    [2.0]
+    """
+    (b, c), highest = D.shape, np.finfo(D.dtype).max / 2
+    depth = max(1, min(32, c // (4 * q)))
+    minima = _group_minima(D, depth) if depth > 1 else D
+    if q >= minima.shape[1]:
+        return np.full(b, highest, D.dtype)
+    return np.minimum(np.partition(minima, q - 1, axis=1)[:, q - 1], highest)
+
+
+def first_named(
+    rows: np.ndarray,
+    columns: np.ndarray,
+    values: np.ndarray,
+    norms: np.ndarray,
+    q: int,
+    exact: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of named entries, rows ascending, the q smallest of each row: rows and columns, the smallest entry first.
+
+    Neighbouring entries whose order rounding may hide are compared by `exact`; of equal ones the first comes first.
+
+    Parameters
+    ----------
+    norms : array (b,)
+        As in `named_places`.
+    exact : callable
+        Takes rows and columns, and returns these entries without that rounding.
+
+    >>> first_named(np.zeros(3, int), np.arange(3), np.array([2.0, 1.0, 2.0]), np.ones(1), 2, lambda i, j: -1.0 * j)
+    (array([0, 0]), array([1, 2]))
+    """
+    padded, start, length = _by_row(rows, values)
+    inside = np.arange(padded.shape[1]) < length[:, None]
+    order = (np.argsort(padded, axis=1) + start[:, None])[inside]
+    given, columns, values = columns, columns[order], values[order]
+    reach = SLACK * np.finfo(values.dtype).eps * np.maximum(values[1:], norms[rows[1:]])
+    linked = (values[1:] - values[:-1] <= reach) & (rows[1:] == rows[:-1])
+    doubtful = np.flatnonzero(np.concatenate([linked, [False]]) | np.concatenate([[False], linked]))
+    if doubtful.size > rows.size // 4:
+        rows, _, columns = first_of_rows(rows, exact(rows, given), given, q)
+        return rows, columns
+    if doubtful.size:
+        chain = np.concatenate([[0], np.cumsum(~linked)])[doubtful]
+        some = columns[doubtful]
+        columns[doubtful] = some[np.lexsort((some, exact(rows[doubtful], some), chain))]
+    first = rank_in_row(rows) < q
+    return rows[first], columns[first]
+
+
+def first_places(D: Array, q: int, norms: Array) -> Array:
     """Places (b, q) of the q smallest entries of each row of D, the smallest first; of equal ones, the first.
 
     Parameters
@@ -87,7 +157,7 @@ def first_places(D: Array, q: int, norms: Array) -> np.ndarray:
         _, _, places = first_of_rows(lines, D[lines, places], places, q)
         return places.reshape(len(D), q)
     xp, some = namespace(D), candidates(D, q, norms)
-    return to_numpy(along_rows(some, xp.argsort(along_rows(D, some), axis=1, stable=True)[:, :q]))
+    return along_rows(some, xp.argsort(along_rows(D, some), axis=1, stable=True)[:, :q])
 
 
 def candidates(D: Array, q: int, norms: Array) -> Array:
@@ -105,16 +175,16 @@ def candidates(D: Array, q: int, norms: Array) -> Array:
     if count < width:
         values = xp.sort(along_rows(D, places), axis=1)
         last, most = values[:, q - 1], values[:, -1]
-        reach = 32 * float(xp.finfo(D.dtype).eps) * xp.where(last > norms, last, norms)
+        reach = SLACK * float(xp.finfo(D.dtype).eps) * xp.where(last > norms, last, norms)
         tied = xp.isfinite(last) & (most <= last + reach)
         if xp.any(tied):
             where = xp.nonzero(tied)[0]
-            low, high = (xp.take(last + sign * reach, where)[:, None] for sign in (-1, 1))
-            rows, order = xp.take(D, where, axis=0), beside(np.arange(width), D)
+            low, high = (taken(last + sign * reach, where)[:, None] for sign in (-1, 1))
+            rows, order = taken(D, where), beside(np.arange(width), D)
             keys = xp.where(rows < low, order - width, xp.where(rows <= high, order, width))
             again = smallest_of_rows(keys, count)
             line = xp.cumulative_sum(xp.astype(tied, xp.int64)) - 1
-            again = xp.take(again, xp.where(tied, line, xp.zeros_like(line)), axis=0)
+            again = taken(again, xp.where(tied, line, xp.zeros_like(line)))
             places = xp.where(tied[:, None], again, places)
     return xp.sort(places, axis=1)
 

@@ -18,6 +18,7 @@ from jella.numerics.arrays import (
     namespace,
     row_blocks,
     row_sqnorms,
+    taken,
     target_bytes,
     to_numpy,
 )
@@ -97,10 +98,10 @@ class Pair:
         xp, flat = namespace(places), namespace(places).reshape(places, (-1,))
         shape = (*places.shape, self.base.n_features)
         first, mask = self._part(self.asked, rows)
-        other = xp.reshape(xp.take(self.base.X, flat, axis=0), shape)
+        other = xp.reshape(taken(self.base.X, flat), shape)
         both = mask[:, None, :]
         if not self.base.is_complete:
-            both = both & xp.reshape(xp.take(self.base.mask, flat, axis=0), (*places.shape, -1))
+            both = both & xp.reshape(taken(self.base.mask, flat), (*places.shape, -1))
         squares = (first[:, None, :] - other) ** 2
         weights = xp.astype(both, other.dtype)
         if not self.by_entry:
@@ -145,12 +146,12 @@ class Tiles:
         """Whether nothing is missing, so that all samples share all entries."""
         return all(view.is_complete for views in (self.base, self.asked) for view in views)
 
-    def nearest(self, q: int) -> tuple[Array, np.ndarray]:
-        """Distances (m, q) of the nearest samples, and their indices in NumPy; as `jella.graphs.neighbours.nearest`."""
+    def nearest(self, q: int) -> np.ndarray:
+        """Indices (m, q) of the nearest samples, in NumPy; as `jella.graphs.neighbours.nearest`."""
         xp, X = self.base.xp, self.base[0].X
         n, size, target = self.base.n_samples, xp.finfo(X.dtype).bits // 8, target_bytes(X, TILE_BYTES)
         right = self._factors(slice(0, n), False)
-        found: list[tuple[Array, Array]] = []
+        found: list[Array] = []
         for rows in row_blocks(self.asked.n_samples, size * n, target):
             left = self._factors(rows, True)
             D = left.values[0] @ right.values[0].T
@@ -160,15 +161,14 @@ class Tiles:
                     D /= left.shares @ right.shares.T
             found.append(self._ordered(rows, candidates(D, q + self.exclude_self, left.norms), q, target))
         if not found:
-            return xp.zeros((0, q), dtype=X.dtype), np.empty((0, q), np.intp)
-        distances, indices = (xp.concat(list(parts), axis=0) for parts in zip(*found, strict=True))
-        return distances, to_numpy(indices).astype(np.intp, copy=False)
+            return np.empty((0, q), np.intp)
+        return to_numpy(xp.concat(found, axis=0)).astype(np.intp, copy=False)
 
     def _factors(self, rows: slice, left: bool) -> TileFactors:
         sides = ((pair, pair.asked if left else pair.base) for pair in self.pairs)
         return TileFactors.joined([pair.factors(view, rows, left) for pair, view in sides])
 
-    def _ordered(self, rows: slice, places: Array, q: int, target: int) -> tuple[Array, Array]:
+    def _ordered(self, rows: slice, places: Array, q: int, target: int) -> Array:
         """The nearest of the samples at these places, ascending, by their differences; ties in this order."""
         xp = self.base.xp
         wide = places.shape[1] * max(view.n_features for view in self.base) * 8
@@ -184,4 +184,4 @@ class Tiles:
             exact = xp.where(places == own[:, None], xp.inf, exact)
         order = xp.argsort(exact, axis=1, stable=True)[:, :q]
         distances, indices = along_rows(exact, order), along_rows(places, order)
-        return distances, xp.where(xp.isinf(distances), -xp.ones_like(indices), indices)
+        return xp.where(xp.isinf(distances), -xp.ones_like(indices), indices)

@@ -72,7 +72,7 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
         if both.size < FEWEST:
             continue
         graphs = [
-            {kind: neighbour_graph(nearest(scaled[w][kind].take(both), NEIGHBOURS)[1]) for kind in kinds[w]}
+            {kind: neighbour_graph(nearest(scaled[w][kind].take(both), NEIGHBOURS)) for kind in kinds[w]}
             for w in (u, v)
         ]
         for a, first in graphs[0].items():
@@ -100,7 +100,7 @@ def clarity_weights(views: AnyViews, scaling: Scaling, n_clusters: int) -> np.nd
         rows = np.flatnonzero(view.presence())
         some = scaling.apply(spread_over_steps(views.fetch(rows[_sample(rows.size)]), np.random.default_rng(0))).only(v)
         if some.n_samples > max(n_clusters, 2):
-            directed = neighbour_graph(nearest(some, NEIGHBOURS)[1])
+            directed = neighbour_graph(nearest(some, NEIGHBOURS))
             graph = directed + directed.T
             clarity[v] = modularity(graph, spectral_labels(graph, n_clusters, n_init=3, random_state=0))
     clarity = np.clip(clarity, 0.02, 0.98)
@@ -121,7 +121,7 @@ def _of_one(view: View, kinds: tuple[str, ...]) -> str:
         spread = spread_over_steps(halves, rng)
         for kind in kinds:
             scaled = Scaling.learn(halves, kind).apply(spread).take(both)
-            shares[kind].append(_shared(*(neighbour_graph(nearest(scaled.only(h), NEIGHBOURS)[1]) for h in range(2))))
+            shares[kind].append(_shared(*(neighbour_graph(nearest(scaled.only(h), NEIGHBOURS)) for h in range(2))))
     return _best(shares)
 
 

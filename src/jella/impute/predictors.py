@@ -56,7 +56,7 @@ class Predictors:
         """
         readout = self.readout
         count = DONORS_PER_NEIGHBOUR * readout.n_neighbors
-        return nearest(readout.samples, count, queries=readout.scaling.apply(views))[1]
+        return nearest(readout.samples, count, queries=readout.scaling.apply(views))
 
     def predict(self, views: Views, near: np.ndarray) -> list[np.ndarray]:
         """For each view the predictions (K, n, d), as distances from the means of the fit in its standard deviations.

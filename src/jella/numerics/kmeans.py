@@ -39,7 +39,7 @@ def kmeans(W: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> KM
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """A block in which k-means uses one thread.
+    """A block in which k-means, or t-SNE, uses one thread.
 
     Its threads wait for each other after every step, which takes a hundred times as long as the step where other work
     keeps a core busy; and the order in which they add up changes the last digits.

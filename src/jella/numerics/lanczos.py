@@ -39,26 +39,27 @@ def largest_eigenpairs(
     xp, n = namespace(start), start.shape[0]
     most = min(n, max(MOST, 4 * k))
     basis = xp.zeros((most, n), dtype=start.dtype, device=start.device)
-    vector = start / xp.linalg.vector_norm(start)
+    vector, length = start, xp.linalg.vector_norm(start)
     diagonal: list[Array] = []
     beside_it: list[Array] = []
     for j in range(most):
-        basis[j, :] = vector
+        with np.errstate(invalid="ignore"):  # not a number after a length of zero, which the next look finds
+            basis[j, :] = vector / length
         known = basis[: j + 1, :]
-        vector = times(vector[:, None])[:, 0]
-        diagonal.append(xp.sum(basis[j, :] * vector))  # vecdot is a product of matrices there, a hundred times slower
-        for _ in range(2):
-            vector = vector - known.T @ (known @ vector)
+        vector = times(basis[j, :][:, None])[:, 0]
+        along = known @ vector
+        diagonal.append(along[j])
+        vector = vector - known.T @ along
+        vector = vector - known.T @ (known @ vector)
         length = xp.linalg.vector_norm(vector)
         beside_it.append(length)
-        vector = vector / xp.where(length > 0, length, xp.ones_like(length))
         if j + 1 < k or ((j + 1) % EACH and j + 1 < most):
             continue
         a, b = (to_numpy(xp.stack(one)).astype(np.float64) for one in (diagonal, beside_it))
+        if not b[: n - 1].min() > 1e-12 * np.abs(a).max():
+            return None  # the operator leaves the space of the basis as it is: other eigenvectors cannot be found
         if j + 1 == n:
             b[-1] = 0.0
-        elif b.min() <= 1e-12 * np.abs(a).max():
-            return None  # the operator leaves the space of the basis as it is: other eigenvectors cannot be found
         values, vectors = eigh_tridiagonal(a, b[:-1], select="i", select_range=(j + 1 - k, j))
         if (b[-1] * np.abs(vectors[-1]) <= tol * np.abs(values)).all():
             return values, to_numpy(known.T @ beside(vectors, known))

@@ -12,7 +12,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, beside, like, namespace, to_numpy
+from jella.numerics.arrays import Array, beside, like, namespace, taken, to_numpy
 
 
 def has_sparse(X: Array) -> bool:
@@ -77,15 +77,15 @@ def symmetric_sum(rows: Array, columns: Array, values: Array, n: int) -> sparse.
     xp = namespace(values)
     keys = xp.concat([rows * n + columns, columns * n + rows])
     order = xp.argsort(keys, stable=True)
-    keys, values = xp.take(keys, order), xp.take(xp.concat([values, values]), order)
+    keys, values = taken(keys, order), taken(xp.concat([values, values]), order)
     edge = xp.ones_like(keys[:1], dtype=xp.bool)
     starts = xp.nonzero(xp.concat([edge, keys[1:] != keys[:-1]]))[0]
     lengths = xp.concat([starts[1:], xp.zeros_like(starts[:1]) + keys.shape[0]]) - starts
-    sums = xp.take(values, starts)
+    sums = taken(values, starts)
     for turn in range(1, int(xp.max(lengths))):
         more = xp.where(lengths > turn, starts + turn, starts)
-        sums = sums + xp.where(lengths > turn, xp.take(values, more), xp.zeros_like(sums))
-    found = to_numpy(xp.take(keys, starts))
+        sums = sums + xp.where(lengths > turn, taken(values, more), xp.zeros_like(sums))
+    found = to_numpy(taken(keys, starts))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(found // n, minlength=n))])
     return sparse.csr_array((to_numpy(sums), (found % n).astype(np.int32), indptr.astype(np.int32)), shape=(n, n))
 

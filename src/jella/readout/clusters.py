@@ -88,7 +88,7 @@ class NeighbourClusters(Clusters):
     def votes(self, W: Array) -> np.ndarray:
         """Votes (n, k) of the neighbours of new rows for the clusters."""
         queries = compared_rows(like(W, self.rows), self.rows)
-        _, found = dense_nearest(compared_rows(self.rows), self.n_neighbors, queries=queries)
+        found = dense_nearest(compared_rows(self.rows), self.n_neighbors, queries=queries)
         return rank_votes(found, self.labels, self.n_clusters)
 
     def attributes(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.seeded import seeded_labels
 from jella.graphs.spectral import diffused_labels
-from jella.numerics.arrays import Array, beside, like, namespace, row_blocks, take_rows, to_numpy
+from jella.numerics.arrays import Array, beside, like, namespace, on_accelerator, row_blocks, take_rows, to_numpy
 from jella.numerics.finite import refuse_nonfinite
 from jella.numerics.progress import doing
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -33,6 +33,8 @@ from jella.views import AnyViews, Views
 
 #: up to this many samples of a fit are compared with new samples entry by entry
 COMPARED = 5000
+#: an accelerator ties this many times as many samples at once, since fewer calls are faster there
+MORE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,7 @@ class NeighbourReadout(LowRankReadout):
         """
         q = max(neighbours.shape[1], 1)
         most = q if n_clusters is None else max(q, label_neighbours(samples.n_samples, n_clusters, q))
-        _, found = dense_nearest(compared_rows(W), most)
+        found = dense_nearest(compared_rows(W), most)
         near = found[:, :q].copy()
         donors = np.concatenate([neighbours, near], axis=1)
         shown = lent_embedding(samples, samples, W, donors, readout.bases, in_turn=True)
@@ -167,7 +169,7 @@ class NeighbourReadout(LowRankReadout):
         """
         q = self.n_neighbors
         if self._fit.places.size <= COMPARED:
-            alike = nearest(self.samples, q, queries=views)[1]
+            alike = nearest(self.samples, q, queries=views)
             own = self.placed(views, alike)
             near = self._near(own)
             return Placed(own, near, np.concatenate([alike, near], axis=1))
@@ -185,7 +187,7 @@ class NeighbourReadout(LowRankReadout):
         # rows of the fit, a row for samples without any value, and the rows of all others, in this order
         shown, at = [fit.shown, nothing], np.where(found >= 0, found, fit.places.size)
         at[rest] = fit.places.size + 1 + np.arange(rest.size)
-        for block in row_blocks(rest.size, 1, AT_ONCE):
+        for block in row_blocks(rest.size, 1, AT_ONCE * (MORE if on_accelerator(fit.own) else 1)):
             doing(f"tying {rest.size:,} samples to the landmarks")
             rows = rest[block]
             scaled = self.scaling.apply(views.take(rows))
@@ -201,7 +203,7 @@ class NeighbourReadout(LowRankReadout):
 
     def _near(self, W: Array) -> np.ndarray:
         """Neighbours (n, q), in the fit, of embeddings (n, r)."""
-        return dense_nearest(self._rows, self.n_neighbors, queries=self._as_compared(W))[1]
+        return dense_nearest(self._rows, self.n_neighbors, queries=self._as_compared(W))
 
     def _mean_of(self, found: np.ndarray) -> Array:
         """The mean embedding of samples of the fit (n, q), -1 where there is none."""
@@ -237,7 +239,7 @@ class NeighbourReadout(LowRankReadout):
         known = ~to_numpy(xp.any(xp.isnan(W), axis=1))
         found = np.full((known.size, min(self.n_neighbors, rows.shape[0])), -1)
         if known.any():
-            found[known] = dense_nearest(rows, found.shape[1], queries=self._as_compared(take_rows(W, known)))[1]
+            found[known] = dense_nearest(rows, found.shape[1], queries=self._as_compared(take_rows(W, known)))
         lines, places = np.nonzero(found >= 0)
         ones = np.ones(lines.size, dtype=np.dtype(str(rows.dtype).rpartition(".")[2]))
         return sparse.csr_array((ones, (lines, found[lines, places])), shape=(known.size, rows.shape[0]))
@@ -315,7 +317,7 @@ class NeighbourReadout(LowRankReadout):
         q = label_neighbours(self.samples.n_samples, n_clusters, self.n_neighbors)
         found = self.found
         if found is None or found.shape[1] < min(q, len(found) - 1):
-            _, found = dense_nearest(self._rows, q)
+            found = dense_nearest(self._rows, q)
         return confirmed_graph(found[:, :q], self.samples, W, self.bases, weights)
 
     def _present_new(self, views: Views) -> Array:

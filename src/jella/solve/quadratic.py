@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import array_api_compat
 import numpy as np
 
-from jella.numerics.arrays import Array, like, namespace, row_blocks, target_bytes
+from jella.numerics.arrays import Array, like, namespace, row_blocks, taken, target_bytes
 from jella.problem.residuals import Residual, ViewData
 from jella.problem.terms.base import Operator
 from jella.views import View, Views
@@ -63,7 +63,7 @@ class RowsAlike:
 
     def of(self, block: Array) -> Array:
         """These rows of a block."""
-        return block[self.rows, :] if isinstance(self.rows, slice) else namespace(block).take(block, self.rows, axis=0)
+        return block[self.rows, :] if isinstance(self.rows, slice) else taken(block, self.rows)
 
 
 def embedding_with_completion(
@@ -104,7 +104,7 @@ def by_availability(data: Sequence[ViewData], bases: Sequence[Array]) -> Iterato
             yield RowsAlike(slice(None), Quadratic(gram, cross))
         else:
             rows = xp.asarray(np.flatnonzero(which.ravel() == number), device=device)
-            yield RowsAlike(rows, Quadratic(gram, xp.take(cross, rows, axis=0)))
+            yield RowsAlike(rows, Quadratic(gram, taken(cross, rows)))
 
 
 def by_sample(data: Sequence[ViewData], bases: Sequence[Array], weights: Sequence[Array] | None) -> Iterator[RowsAlike]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from jella.numerics.arrays import Array, like, namespace
+from jella.numerics.arrays import Array, like, namespace, taken
 from jella.problem.model import Blocks, Problem
 from jella.problem.residuals import ViewData
 from jella.solve.plan import Plan, choose_update
@@ -228,7 +228,7 @@ def _joined(pieces: list[Array], rows: list[Any]) -> Array:
         return pieces[0]
     xp = namespace(*pieces)
     together = xp.concat(pieces, axis=0)
-    return together if isinstance(rows[0], slice) else xp.take(together, xp.argsort(xp.concat(rows)), axis=0)
+    return together if isinstance(rows[0], slice) else taken(together, xp.argsort(xp.concat(rows)))
 
 
 def update_by_parts(

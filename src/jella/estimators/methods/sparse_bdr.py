@@ -221,7 +221,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         """Squared loss, orthonormal bases, a ridge, and the block-diagonal term on the neighbours of the data."""
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         assert isinstance(data.views, Views)
-        _, neighbours = nearest(data.views, self.n_neighbors)
+        neighbours = nearest(data.views, self.n_neighbors)
         support = Support.averaging(symmetric_support(neighbour_graph(neighbours)))
         blocks = SparseBlockDiagonal(support, self.n_blocks, alpha=self.alpha, beta=self.beta, gamma=self.gamma)
         terms, order = (Ridge(self.ridge), blocks), partial(sweep_order, neighbours)

@@ -176,13 +176,17 @@ class SelfExpression:
         B, W, M, T = self.state.previous, self.state.W, self.state.M, self.state.T
         Y, small = sparse_times(B, X), M.T @ (W.T @ X)
         for rows in cache_blocks(Y):
-            Y[rows, :] = X[rows, :] - Y[rows, :]
-            Y[rows, :] -= T[rows, :] @ small
+            part = Y[rows, :]  # steps on a part in place: torch would copy the part onto itself
+            part *= -1.0
+            part += X[rows, :]
+            part -= T[rows, :] @ small
         Z, small = sparse_times(B, Y), M @ (T.T @ Y)
         for rows in cache_blocks(Z):
-            Z[rows, :] = Y[rows, :] - Z[rows, :]
-            Z[rows, :] -= W[rows, :] @ small
-            Z[rows, :] *= self.alpha
+            part = Z[rows, :]
+            part *= -1.0
+            part += Y[rows, :]
+            part -= W[rows, :] @ small
+            part *= self.alpha
         return Z
 
 

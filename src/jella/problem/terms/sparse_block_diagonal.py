@@ -19,6 +19,7 @@ from jella.numerics.arrays import (
     row_blocks,
     row_dots,
     take_rows,
+    taken,
     target_bytes,
     to_numpy,
 )
@@ -84,13 +85,13 @@ class Support:
 
     def matrix(self, values: Array) -> Any:
         """Values of the pairs (m,) as a symmetric matrix (n, n)."""
-        spread = namespace(values).take(values, self._pair_of_entry, axis=0)
+        spread = taken(values, self._pair_of_entry)
         return make_csr(spread, self._indices, self._indptr, self.n_samples)
 
     def values(self, matrix: Any) -> Array:
         """The opposite: values of the pairs (m,) in a matrix that this support made."""
         entries = stored_values(matrix)
-        return namespace(entries).take(entries, self._entry_of_pair, axis=0)
+        return taken(entries, self._entry_of_pair)
 
     def take(self, rows: np.ndarray) -> Support:
         """The support with the samples in another order."""
@@ -216,11 +217,11 @@ class SparseBlockDiagonal(BlockDiagonal):
         width = WM.shape[1] * WM.itemsize * 4
         for block in row_blocks(support.n_pairs, width, target_bytes(WM, BLOCK_BYTES)):
             i, j = support.rows[block], support.columns[block]
-            WM_i, WM_j, T_i, T_j = (xp.take(X, own, axis=0) for X in (WM, T) for own in (i, j))
+            WM_i, WM_j, T_i, T_j = (taken(X, own) for X in (WM, T) for own in (i, j))
             symmetric = 0.5 * (row_dots(WM_i, T_j) + row_dots(T_i, WM_j))
             new = before[block] + symmetric
             if F is not None:
-                difference = xp.take(F, i, axis=0) - xp.take(F, j, axis=0)
+                difference = taken(F, i) - taken(F, j)
                 new -= (0.25 * self.gamma / self.beta) * row_dots(difference, difference)
             new = at_least(new, 0.0)
             step = before[block] - new

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+import numpy as np
+
 from jella.numerics.arrays import Array, at_least, cache_blocks, namespace
 from jella.problem.terms.base import Coupling, LowRank, Operator, Term, is_folded
 from jella.solve.quadratic import Quadratic
@@ -96,15 +98,20 @@ def shifted_conjugate_gradients(
             break
         KD = operator.matmul(D)
         for rows in cache_blocks(D):
-            KD[rows, :] += D[rows, :] * shifts
+            part = KD[rows, :]
+            part += D[rows, :] * shifts
         length = _quotient(size, _dots(D, KD))
         for rows in cache_blocks(D):
-            X[rows, :] += length * D[rows, :]
-            R[rows, :] -= length * KD[rows, :]
+            part = X[rows, :]
+            part += length * D[rows, :]
+            part = R[rows, :]
+            part -= length * KD[rows, :]
         size, old = _dots(R, R), size
         step = _quotient(size, old)
         for rows in cache_blocks(D):
-            D[rows, :] = R[rows, :] + step * D[rows, :]
+            part = D[rows, :]
+            part *= step
+            part += R[rows, :]
     return X
 
 
@@ -117,5 +124,5 @@ def _dots(A: Array, B: Array) -> Array:
 
 def _quotient(above: Array, below: Array) -> Array:
     """Quotient per column, 0 for a column that is solved."""
-    xp, alive = namespace(below), below > 0
-    return xp.where(alive, above / xp.where(alive, below, xp.ones_like(below)), xp.zeros_like(above))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return namespace(below).where(below > 0, above / below, 0.0 * above)
