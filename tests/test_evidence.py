@@ -467,6 +467,7 @@ def test_a_path_says_what_is_supported():
     np.testing.assert_allclose(path.excess[:3], [1.5, 20.0, 10.0])  # a spread below 0.01 counts as 0.01
     assert path.supported.tolist() == [3, 4]  # 2 is not clear, 6 less stable than 3
     assert path.is_clear
+    assert path.words().endswith("modularity 0.60, 0.40 expected without clusters; stability 0.95, 0.30 expected")
     text = repr(path)
     assert "3  modularity 0.600 (0.400 without groups)  stability 0.95 (0.30 without groups)" in text
     assert "5  modularity" not in text

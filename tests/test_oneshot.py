@@ -118,6 +118,7 @@ def test_samples_that_belong_nowhere_are_said_to(rng):
     assert (found.labels[:160] == -1).mean() < 0.05
     np.testing.assert_array_equal(found.labels == -1, found.model.belongs_nowhere())
     assert found.sizes.sum() == (found.labels >= 0).sum()
+    assert f"; {(found.labels == -1).sum()} samples in no cluster\n" in repr(found)
     assert (np.asarray(jella.cluster(views, 4).labels) >= 0).all()
 
 

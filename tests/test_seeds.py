@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import make_circles
 from sklearn.metrics import adjusted_rand_score
 from test_evidence import groups, holes
 
@@ -195,9 +196,10 @@ def test_ties_join_a_class_and_part_two():
 def test_labels_of_a_graph_with_known_classes():
     classes = np.full(12, -1)
     classes[[2, 8]] = 1, 0
-    np.testing.assert_array_equal(seeded_labels(two_blocks(), 2, classes), np.repeat([1, 0], 6))
+    halves = np.repeat([0, 1], 6)
+    np.testing.assert_array_equal(seeded_labels(two_blocks(), halves, classes, 2), 1 - halves)
     classes[8] = -1
-    np.testing.assert_array_equal(seeded_labels(two_blocks(), 2, classes), np.repeat([1, 0], 6))
+    np.testing.assert_array_equal(seeded_labels(two_blocks(), halves, classes, 2), 1 - halves)
 
 
 def neighbours_of(W, q):
@@ -210,8 +212,9 @@ def test_known_classes_correct_clusters_that_join_two_of_them(rng):
     y = np.repeat([0, 1, 2], [90, 30, 30])
     long, near = rng.normal(size=(90, 2)) * [9, 1] + [0, 14], np.repeat([[-1.9, 0], [1.9, 0]], 30, axis=0)
     graph = neighbours_of(np.vstack([long, near + rng.normal(size=(60, 2))]), 20)
-    assert adjusted_rand_score(y, diffused_labels(graph, 3, random_state=0)) < 0.6  # the long class is cut
-    assert adjusted_rand_score(y, seeded_labels(graph, 3, few_known(y, 2))) > 0.9
+    plain = diffused_labels(graph, 3, random_state=0)
+    assert adjusted_rand_score(y, plain) < 0.6  # the long class is cut
+    assert adjusted_rand_score(y, seeded_labels(graph, plain, few_known(y, 2), 3)) > 0.9
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -224,9 +227,16 @@ def test_known_samples_at_the_edge_of_their_classes_do_no_harm(seed):
         known[np.where(y == c, inner, np.inf).argmin()] = c
     graph, free = neighbours_of(W, 30), known < 0
     plain = diffused_labels(graph, 5, random_state=0)
-    labels = seeded_labels(graph, 5, known, random_state=0)
+    labels = seeded_labels(graph, plain, known, 5)
     assert adjusted_rand_score(y[free], labels[free]) > adjusted_rand_score(y[free], plain[free]) - 0.02
     assert np.mean(labels == y) > 0.85
+
+
+@pytest.mark.parametrize("each", [1, 8])
+def test_known_classes_do_not_join_groups_with_a_gap_around_them(each):
+    X, y = make_circles(300, noise=0.03, factor=0.4, random_state=0)
+    assert adjusted_rand_score(y, jella.SparseBDR(2, random_state=0).fit([X]).labels_) > 0.99
+    assert np.mean(jella.SparseBDR(2, random_state=0).fit([X], few_known(y, each)).labels_ == y) > 0.99
 
 
 def test_as_many_neighbours_as_a_cluster_has_samples():

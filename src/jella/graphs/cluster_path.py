@@ -197,7 +197,8 @@ class ClusterPath:
         if not self.is_clear:
             what = f"the best number, {self.best}, has" if self.numbers.size > 1 else f"{self.best} clusters have"
             return f"no clear clusters: {what} modularity {figures}"
-        stable = "" if np.isnan(self.stability[at][0]) else f"; stability {self.stability[at][0]:.2f}"
+        own, chance = self.stability[at][0], self.expected_stability[at][0]
+        stable = "" if np.isnan([own, chance]).any() else f"; stability {own:.2f}, {chance:.2f} expected"
         numbers = self.supported
         also = f" ({numbers.min()} to {numbers.max()} are supported)" if numbers.size > 1 else ""
         if self.is_apart:

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from jella.graphs.spectral import Graph, diffused_vectors
-from jella.numerics.kmeans import kmeans
 
 #: weight of the edges of a sample to others of its class, all together, relative to the median degree
 TIES = 2.0
 MOST_STEPS = 100
 
 
-def seeded_labels(
-    graph: Graph, n_clusters: int, classes: np.ndarray, n_init: int = 10, random_state: Any = None
-) -> np.ndarray:
+def seeded_labels(graph: Graph, labels: np.ndarray, classes: np.ndarray, n_clusters: int) -> np.ndarray:
     """Labels (n,) of a symmetric affinity; a sample with a known class has it as its label.
 
     Edges between samples of different classes are removed, and samples of one class are tied together. Then k-means
-    on the diffused eigenvectors keeps known samples in their class. It starts twice: from the clusters of the graph
+    on the diffused eigenvectors keeps known samples in their class. It starts twice: from the clusters that were found
     without known classes, and from the means of the known classes. The labels with the lower sum of squared distances
     count. A sample that is the only known one of its class is left out of this sum: it may lie at the edge of its
     class, and nothing confirms what it says against a cluster.
 
     Parameters
     ----------
+    graph : array (n, n)
+        The one in which the clusters were found.
+    labels : int array (n,)
+        These clusters.
     classes : int array (n,)
         Known classes, from 0 to n_clusters − 1; negative where unknown.
     """
-    plain, has = diffused_vectors(graph, n_clusters), classes >= 0
-    found = kmeans(plain, n_clusters, n_init, random_state)
-    names = _names(cdist(plain, found.cluster_centers_, "sqeuclidean"), classes)
-    rows = diffused_vectors(_with_ties(sparse.csr_array(graph), classes), n_clusters)
+    has, rows = classes >= 0, diffused_vectors(_with_ties(sparse.csr_array(graph), classes), n_clusters)
+    distance = cdist(rows, _means(rows, labels, n_clusters), "sqeuclidean")
+    centres = _means(rows, np.where(has, classes, _names(distance, classes)[labels]), n_clusters)
     counts = np.bincount(classes[has], minlength=n_clusters)
-    centres = _means(rows, np.where(has, classes, names[found.labels_]), n_clusters)
     of_known = np.where(counts[:, None] > 0, _means(rows[has], classes[has], n_clusters), centres)
     judges = ~has | (counts[np.maximum(classes, 0)] > 1)
     ends = [_k_means(rows, start, classes) for start in (centres, of_known)]

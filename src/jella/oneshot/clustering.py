@@ -222,6 +222,8 @@ class Clustering:
                 f"  modularity  {self.modularity:.2f} (0: neighbours share a cluster no more often than at random)"
             )
         left_out = f", {len(model.dropped_):,} without any value left out" if model.dropped_ else ""
+        nowhere = n - len(model.dropped_) - int(self.sizes.sum())
+        none = f"; {counted(nowhere, 'sample')} in no cluster" if nowhere else ""
         widths = model.schema_.n_features
         rows = [("view", "features", "missing", "scaling", "weight")]
         for name, d, scale in zip(names, widths, model.scaling_.scales, strict=True):
@@ -230,7 +232,7 @@ class Clustering:
         return "\n".join(
             [
                 f"Clustering of {counted(n, 'sample')}{left_out}: {counted(self.n_clusters, 'cluster')} ({how})",
-                f"  sizes       {_largest_first(self.sizes)}",
+                f"  sizes       {_largest_first(self.sizes)}{none}",
                 *clear,
                 *(() if self.probabilities is None or self.n_clusters < 2 else (f"  uncertain   {self._doubts()}",)),
                 *(() if self.about is None else (f"  metadata    {self.about.words()}",)),

@@ -279,13 +279,12 @@ class NeighbourReadout(LowRankReadout):
         self, n_clusters: int, n_init: int, random_state: Any, classes: np.ndarray | None = None
     ) -> np.ndarray:
         """Labels (m,) of the samples of the fit: the largest cluster first, or known classes as they are numbered."""
-        if classes is not None:
-            return seeded_labels(self._label_graph(n_clusters), n_clusters, classes, n_init, random_state)
-        own = self._fit.own
-        labels = groups_apart(self._narrow_graph(), n_clusters, own)
+        graph, own = self._narrow_graph(), self._fit.own
+        labels = groups_apart(graph, n_clusters, own)
         if labels is None:
-            labels = diffused_labels(self._label_graph(n_clusters), n_clusters, n_init, random_state, own)
-        return largest_first(labels)
+            graph = self._label_graph(n_clusters)
+            labels = diffused_labels(graph, n_clusters, n_init, random_state, own)
+        return largest_first(labels) if classes is None else seeded_labels(graph, labels, classes, n_clusters)
 
     def votes(self, labels: np.ndarray, n_clusters: int, rows: np.ndarray | None = None) -> np.ndarray:
         """Votes (m, k) for the clusters of samples of the fit, by default all: of their neighbours, and their own."""
