@@ -504,17 +504,18 @@ def stored(folder, kind, frame):
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
 def test_files_come_back_as_text(tmp_path, kind):
     pytest.importorskip({"csv": "pandas", "xlsx": "openpyxl", "parquet": "pyarrow"}[kind])
-    frame = holed()[["age", "sex", "grade"]].astype({"grade": object}).round(3)
+    frame = holed()[["age", "sex", "grade", "smoker"]].astype({"grade": object}).round(3)
     data = read(stored(tmp_path / "in", kind, frame))
     assert data.notes[0] == "Columns of view 'c' read as categories: 'sex' (2 levels) and 'grade' (3 levels)."
     done = model().fit(data.views).complete(data.views)
     written = write_views(done, tmp_path / "out", like=data)
     back = read(written[0] if kind == "xlsx" else written).views["c"]
-    for column in ("sex", "grade"):
+    assert set(back["smoker"]) == {True, False}
+    for column in ("sex", "grade", "smoker"):
         known = frame[column].notna()
         assert back[column].notna().all()
         assert back[column][known].tolist() == frame[column][known].tolist()
-        assert (back[column] == CLINICAL[column].astype(str))[~known].mean() > 0.7
+        assert (back[column].astype(str) == CLINICAL[column].astype(str))[~known].mean() > 0.7
     if kind == "csv":
         before, after = ((tmp_path / one / "c.csv").read_text().splitlines() for one in ("in", "out"))
         assert before[34:] == after[34:]
@@ -527,8 +528,22 @@ def test_parquet_keeps_the_type_category(tmp_path):
     write_views(done, tmp_path / "out", like=data)
     back = pd.read_parquet(tmp_path / "out" / "c.parquet")
     assert back["grade"].dtype == CLINICAL["grade"].dtype
-    pd.testing.assert_frame_equal(back[["sex", "grade"]], done["c"][["sex", "grade"]])
-    assert back["smoker"].astype(bool).tolist() == done["c"]["smoker"].astype(bool).tolist()
+    pd.testing.assert_frame_equal(back[["sex", "grade", "smoker"]], done["c"][["sex", "grade", "smoker"]])
+
+
+@pytest.mark.parametrize("words", [("FALSE", "TRUE"), ("false", "true"), ("False", "True")])
+def test_truth_values_in_text_tables_are_categories_in_the_letters_of_the_file(tmp_path, words):
+    smoker = [words[value] for value in CLINICAL["smoker"].astype(int)]
+    frame = CLINICAL[["age", "sex"]].round(3).assign(smoker=smoker)
+    frame.loc[NAMES[:20], "smoker"] = None
+    frame.to_csv(tmp_path / "c.csv")
+    data = read(tmp_path / "c.csv")
+    fitted = model().fit(data.views)
+    assert fitted.kinds_.summary(["c"]) == model().fit(holed()[["age", "sex", "smoker"]]).kinds_.summary(["c"])
+    write_views(fitted.complete(data.views), tmp_path / "out", like=data)
+    back = pd.read_csv(tmp_path / "out" / "c.csv", dtype=str)
+    assert set(back["smoker"]) == set(words)
+    assert back["smoker"][20:].tolist() == smoker[20:]
 
 
 def test_one_category_in_a_file(tmp_path):

@@ -202,6 +202,18 @@ def test_the_path_ends_where_it_gains_nothing(rng, monkeypatch):
 # donors
 
 
+def test_embeddings_of_singular_values_predict_as_solved_rows_do(rng):
+    X = rng.normal(size=(80, 4)) @ rng.normal(size=(4, 40)) + 0.3 * rng.normal(size=(80, 40))
+    views = read_views(jella.datasets.make_incomplete([X[:, :25], X[:, 25:]], 0.3, "incomplete-view", random_state=0))
+    rows = np.array([3, 50, 7])
+    predictor, known = PathPredictor.fitted(views, (1, 3), rows)
+    assert [W is None for W in known] == [False, False, True, True]  # those of sweeps are less exact
+    some = views.take(rows)
+    for pairs in zip(predictor.predict(some, known), predictor.predict(some), strict=True):
+        for ours, solved in zip(*pairs, strict=True):
+            np.testing.assert_allclose(ours, solved, atol=0.05 * X.std())
+
+
 @pytest.mark.parametrize("scale", ["standardize", "root", "sample"])
 def test_donors_lend_their_mean_shrunk_to_that_of_the_feature(scale, rng):
     arrays = [np.abs(X) for X in low_rank(rng)]

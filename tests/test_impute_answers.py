@@ -301,6 +301,24 @@ def test_intervals_hold_their_share_in_each_stratum(kind):
             assert 0.88 <= inside[groups[:, column] == side].mean() <= 0.92 + slack
 
 
+def test_intervals_hold_values_of_new_samples_where_errors_of_a_sample_go_together():
+    inside = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        n, d = 30, 40
+        rows, of_sample, of_new = np.repeat(np.arange(n), d), rng.normal(size=n), rng.normal(size=60)
+        errors = of_sample[rows] + 0.5 * rng.normal(size=n * d)
+        own = evidence_of(errors, np.zeros((4, n * d)), rng, rows=rows)
+        lower, upper, _ = (
+            Spread.learn(own, np.zeros(n * d), bounds_of())
+            .of(0, False)
+            .around(np.zeros((60, 4)), np.full(60, 0.5), 0.9)
+        )
+        new = of_new[:, None] + 0.5 * rng.normal(size=(60, 4))
+        inside.append(np.mean((lower <= new) & (new <= upper)))
+    assert 0.89 <= np.mean(inside) <= 0.92  # 0.88 if all errors count as independent
+
+
 def test_intervals_grow_with_their_level_and_the_deviation_is_that_of_errors(rng):
     own, answers, bounds = planted_errors("gauss", 0)
     spread = Spread.learn(own, answers, bounds)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from jella.impute.leaning import expected_means, leanings
-from jella.impute.path import OnPath, PathPredictor, PathStart, few_components, path, path_scaling
+from jella.impute.path import Known, OnPath, PathPredictor, PathStart, path, path_scaling
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.units import Units
 from jella.numerics.arrays import dense_rows, row_blocks
@@ -116,16 +116,18 @@ def gather(
             break
         holed = hidden.apply(views)
         units = replace(full, means=Units.of(holed).means)
+        affected = np.flatnonzero(np.any([where.any(axis=1) for where in hidden], axis=0))
         if trial == 0:
-            predictor, numbers = _explored(views, holed, hidden, units)
+            predictor, known, numbers = _explored(views, holed, hidden, units, affected)
             n_trials = min(max(ceil(ENOUGH_ROWS / _fewest_rows(views, holed, hidden)), FEWEST_TRIALS), MOST_TRIALS)
         else:
-            predictor = PathPredictor.learn(holed, numbers)
+            predictor, known = PathPredictor.fitted(holed, numbers, affected)
         if progress is not None:
             progress(trial + 1, n_trials)
         readout = refit(holed)
         assert isinstance(readout, NeighbourReadout)
-        parts.append(_seen(views, holed, hidden, Predictors(readout, predictor, units), expected, trial))
+        predictors = Predictors(readout, predictor, units)
+        parts.append(_seen(views, holed, hidden, predictors, affected, known, expected, trial))
         trial += 1
     return (HiddenValues.joined(parts) if parts else None), numbers
 
@@ -137,10 +139,13 @@ def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
     return int(whole if whole and (not views.presence().all() or views.is_rowwise) else entries)
 
 
-def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple[PathPredictor, tuple[int, ...]]:
-    """The models around the best one of the path, judged by the hidden values, and their numbers."""
+def _explored(
+    views: Views, holed: Views, hidden: Hidden, units: Units, affected: np.ndarray
+) -> tuple[PathPredictor, Known, tuple[int, ...]]:
+    """The models around the best one of the path by hidden values, what is known of embeddings, and their numbers."""
     scaling = path_scaling(holed)
-    norms, models, best, least = scaling.scale_of(holed), [], 0, np.inf
+    norms, best, least = scaling.scale_of(holed), 0, np.inf
+    found: list[tuple[OnPath, np.ndarray]] = []
     targets = [_targets(views, hidden, units, v) for v in range(len(views))]
     start = PathStart.of(scaling, holed)
     for model, W in path(start):
@@ -150,14 +155,13 @@ def _explored(views: Views, holed: Views, hidden: Hidden, units: Units) -> tuple
                 expected = (W[rows] @ model.bases[v].T).astype(np.float64)
                 values = scaling.invert(expected, v, None if norms is None else norms[rows])
                 total += float(np.sum((units.relative(values, v)[where] - truth) ** 2))
-        models.append(model)
+        found.append((model, W[affected]))
         if total < (1.0 - GAIN) * least:
-            best, least = len(models) - 1, total
-        if len(models) - 1 - best >= PATIENCE or not total < np.inf:
+            best, least = len(found) - 1, total
+        if len(found) - 1 - best >= PATIENCE or not total < np.inf:
             break
-    numbers = tuple(range(max(best - BEFORE, 0), min(best + AFTER + 1, len(models))))
-    kept: list[OnPath] = [models[number] for number in numbers]
-    return PathPredictor(scaling, (*kept, *few_components(start))), numbers
+    numbers = tuple(range(max(best - BEFORE, 0), min(best + AFTER + 1, len(found))))
+    return *PathPredictor.of(scaling, [found[number] for number in numbers], start), numbers
 
 
 def _targets(views: Views, hidden: Hidden, units: Units, v: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -168,17 +172,23 @@ def _targets(views: Views, hidden: Hidden, units: Units, v: int) -> tuple[np.nda
 
 
 def _seen(
-    views: Views, holed: Views, hidden: Hidden, predictors: Predictors, expected: Sequence[np.ndarray], trial: int
+    views: Views,
+    holed: Views,
+    hidden: Hidden,
+    predictors: Predictors,
+    affected: np.ndarray,
+    known: Known,
+    expected: Sequence[np.ndarray],
+    trial: int,
 ) -> HiddenValues:
     """The hidden values of a trial with their predictions."""
-    affected = np.flatnonzero(np.any([where.any(axis=1) for where in hidden], axis=0))
     share, presence = observed_share(holed), holed.presence()
     parts = []
     bytes_per_row = 8 * views.n_features * predictors.n_members
     near = predictors.near(holed.take(affected))
     for block in row_blocks(affected.size, bytes_per_row, BLOCK_BYTES):
         rows = affected[block]
-        found = predictors.predict(holed.take(rows), near[block])
+        found = predictors.predict(holed.take(rows), near[block], [None if W is None else W[block] for W in known])
         for v, view in enumerate(views):
             where = np.broadcast_to(hidden[v][rows], (rows.size, view.n_features)) & predictors.units.varies[v]
             line, feature = np.nonzero(where)

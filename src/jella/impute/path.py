@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypeAlias
 
 import numpy as np
 
@@ -44,6 +45,8 @@ FEW_SWEEPS, FEW_TOLERANCE = 40, 1e-4
 RULE = SOR(completes=True)
 #: the value of the constant, where samples have a norm near one in each view
 CONSTANT = 3.0
+#: the embedding of samples by each model of a predictor, None where it is not known
+Known: TypeAlias = Sequence[np.ndarray | None]
 #: components with a singular value above this share of the weight are in the model; new ones start from this share
 INSIDE, FAINT = 0.7, 0.1
 
@@ -218,18 +221,43 @@ class PathPredictor:
     @classmethod
     def learn(cls, views: Views, numbers: Sequence[int]) -> PathPredictor:
         """The models with these numbers on the path of views in the user's units."""
+        return cls.fitted(views, numbers, np.empty(0, dtype=np.intp))[0]
+
+    @classmethod
+    def fitted(cls, views: Views, numbers: Sequence[int], rows: np.ndarray) -> tuple[PathPredictor, Known]:
+        """These models, and what is known of the embedding of some of the samples."""
         scaling = path_scaling(views)
         start = PathStart.of(scaling, views)
-        found = [model for model, _ in islice(path(start), max(numbers) + 1)]
-        return cls(scaling, (*(found[number] for number in numbers), *few_components(start)))
+        found = [(model, W[rows]) for model, W in islice(path(start), max(numbers) + 1)]
+        return cls.of(scaling, [found[number] for number in numbers], start)
 
-    def predict(self, views: Views) -> list[list[np.ndarray]]:
-        """The values (n, d) of each view by each model, in the user's units: [view][model]."""
+    @classmethod
+    def of(
+        cls, scaling: Scaling, found: Sequence[tuple[OnPath, np.ndarray]], start: PathStart
+    ) -> tuple[PathPredictor, Known]:
+        """The predictor of models that were found on the path, and their embeddings of some of the samples.
+
+        Those of sweeps are too far from the best ones.
+        """
+        few = few_components(start)
+        known = [W if start.takes_all else None for _, W in found]
+        return cls(scaling, (*(model for model, _ in found), *few)), [*known, *(None for _ in few)]
+
+    def predict(self, views: Views, known: Known | None = None) -> list[list[np.ndarray]]:
+        """The values (n, d) of each view by each model, in the user's units: [view][model].
+
+        Parameters
+        ----------
+        views : Views
+        known : sequence of arrays (n, r) or None, optional
+            The embedding by each model.
+        """
         norms = self.scaling.scale_of(views)
         scaled = path_views(self.scaling, views)
         found: list[list[np.ndarray]] = [[] for _ in views]
-        for model in self.models:
-            W = ridge_rows(scaled, model.bases, model.weight)
+        for number, model in enumerate(self.models):
+            own = None if known is None else known[number]
+            W = ridge_rows(scaled, model.bases, model.weight) if own is None else own
             for v, U in enumerate(model.bases[: len(views)]):
                 expected = (W @ U.T).astype(np.float64)
                 found[v].append(np.asarray(self.scaling.invert(expected, v, norms)))

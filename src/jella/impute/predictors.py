@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.neighbours import nearest
-from jella.impute.path import PathPredictor
+from jella.impute.path import Known, PathPredictor
 from jella.impute.units import Units
 from jella.numerics.arrays import to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -58,7 +58,7 @@ class Predictors:
         count = DONORS_PER_NEIGHBOUR * readout.n_neighbors
         return nearest(readout.samples, count, queries=readout.scaling.apply(views))
 
-    def predict(self, views: Views, near: np.ndarray) -> list[np.ndarray]:
+    def predict(self, views: Views, near: np.ndarray, known: Known | None = None) -> list[np.ndarray]:
         """For each view the predictions (K, n, d), as distances from the means of the fit in its standard deviations.
 
         Parameters
@@ -68,8 +68,10 @@ class Predictors:
             of the low-rank model with its neighbours, and of donors.
         near : int array (n, q)
             From `near`.
+        known : sequence of arrays (n, r) or None, optional
+            The embedding by each model of the path.
         """
-        readout, by_path = self.readout, self.path.predict(views)
+        readout, by_path = self.readout, self.path.predict(views, known)
         scaled = readout.scaling.apply(views)
         W = readout.placed(scaled, near[:, : readout.n_neighbors])
         values, by_donors = readout.in_units(views, readout.expect(W)), self._lent(views, near)

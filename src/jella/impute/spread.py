@@ -2,6 +2,7 @@
 
 Errors are compared among alike values: of the same view and kind of hole, of features of the same group, of samples of
 which as much was observed, and with completed values of the same size. Where there are too few of these, among more.
+Errors of a sample go together, so a quantile is as uncertain as that of fewer errors, and lies as much further out.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jella.impute.chance import clustered_error
 from jella.impute.hidden_values import HiddenValues
 from jella.impute.recipe import Bounds, Group
 
@@ -17,6 +19,8 @@ from jella.impute.recipe import Bounds, Group
 FEWEST_VALUES, FEWEST_ROWS = 200, 15
 #: the spread of a feature is shrunk to that of its group as if this many more of its values had that
 PRIOR_VALUES = 20.0
+#: errors of a sample go together as far as they do beyond these quantiles
+TAIL = 0.05
 #: errors that are kept per stratum
 MOST_KEPT = 2001
 #: groups of features, of observed shares and of sizes
@@ -66,7 +70,7 @@ class Strata:
         )
         everything = np.ones(at.size, dtype=bool)
         table = np.zeros((GROUPS, PARTS, PARTS), dtype=np.intp)
-        kept = [_kept(score)]
+        kept = [_kept(score, rows)]
         squares = [_root_mean_square(score)]
 
         def refine(chosen: np.ndarray, level: int, place: tuple[int, ...], errors_at: int) -> None:
@@ -77,7 +81,7 @@ class Strata:
                 inside = chosen & (levels[level] == part)
                 enough = inside.sum() >= FEWEST_VALUES and np.unique(rows[inside]).size >= FEWEST_ROWS
                 if enough and inside.sum() < chosen.sum():
-                    kept.append(_kept(score[inside]))
+                    kept.append(_kept(score[inside], rows[inside]))
                     squares.append(_root_mean_square(score[inside]))
                     refine(inside, level + 1, (*place, part), len(kept) - 1)
                 else:
@@ -119,11 +123,28 @@ def _spreads(feature: np.ndarray, error: np.ndarray, group: np.ndarray, d: int) 
     return np.sqrt(total / number), np.sqrt((total[feature] - error**2) / (number[feature] - 1))
 
 
-def _kept(score: np.ndarray) -> np.ndarray:
-    ordered = np.sort(score)
-    if ordered.size <= MOST_KEPT:
-        return ordered
-    return ordered[np.linspace(0, ordered.size - 1, MOST_KEPT).round().astype(np.intp)]
+def _kept(score: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The errors at evenly spaced places, as many as they count as independent ones."""
+    n = round(min(independent(score, rows), MOST_KEPT))
+    places = (np.arange(n) + 0.5) / n * score.size
+    return np.sort(score)[places.astype(np.intp)]
+
+
+def independent(score: np.ndarray, rows: np.ndarray) -> float:
+    """How many independent errors know the tails as well as these do, of which those of a sample go together.
+
+    From the number of samples, where each has one error many times, to that of the errors.
+
+    >>> same, several = np.repeat(np.arange(40.0), 25), np.repeat(np.arange(40), 25)
+    >>> independent(same, several), independent(np.tile(np.arange(25.0), 40), several)
+    (40.0, 1000.0)
+    """
+    tails = [score < np.quantile(score, TAIL), score > np.quantile(score, 1.0 - TAIL)]
+    chances = np.array([tail.mean() for tail in tails])
+    errors = np.array([clustered_error(tail.astype(float), rows) for tail in tails])
+    variance, alone = np.sum(errors**2), np.sum(chances * (1.0 - chances))
+    n = alone / variance if variance > 0 else np.inf
+    return float(np.clip(n, np.unique(rows).size, score.size))
 
 
 def _root_mean_square(score: np.ndarray) -> float:

@@ -26,7 +26,7 @@ _SNIFFED = 50  # number of lines that must agree on a delimiter
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "n/a", "null", "NULL", "None", "#N/A", "<NA>")
 
 #: numbers of truth values, in lower case
-_TRUTH = {"true": "1", "false": "0"}
+TRUTH = {"true": "1", "false": "0"}
 
 
 @dataclass(frozen=True)
@@ -81,17 +81,25 @@ def unique_heads(text: TextTable) -> list[str]:
 
 
 def _column(cells: list[str], missing: set[str], as_text: bool, truth: bool) -> Any:
-    """Whole numbers, floats with NaN, or texts with NaN: the first type that can hold all cells.
+    """Whole numbers, floats with NaN, truth values, or texts with NaN: the first type that can hold all cells.
 
-    If `truth`, true is 1 and false is 0, also among numbers, as in a completed table.
+    If `truth`, true and false are truth values, and among numbers they are 1 and 0.
     """
     numbers = None if as_text else _numbers(cells, missing)
     if numbers is None and truth and not as_text:
-        coded = [cell if cell in missing else _TRUTH.get(cell.strip().lower(), cell) for cell in cells]
+        coded = [cell if cell in missing else TRUTH.get(cell.strip().lower(), cell) for cell in cells]
         numbers = _numbers(coded, missing)
+        if numbers is not None and all(cell in missing or cell.strip().lower() in TRUTH for cell in cells):
+            return _truth_values(numbers)
     if numbers is not None:
         return numbers
     return [np.nan if cell in missing else unguarded(cell) for cell in cells]
+
+
+def _truth_values(numbers: np.ndarray) -> Any:
+    """Truth values of 1, 0 and NaN, of a type that can lack some if some are missing."""
+    lacks = np.isnan(numbers)
+    return need("pandas", "pandas").arrays.BooleanArray(numbers == 1, lacks) if lacks.any() else numbers == 1
 
 
 def _numbers(cells: list[str], missing: set[str]) -> Any:
@@ -190,7 +198,7 @@ def _id_candidate(text: TextTable, options: Options) -> int | None:
     if options.id_column is not None:
         return header.index(options.id_column) if options.id_column in header else None
     there = [row[0] for row in text.rows[:_SNIFFED] if row[0] not in (*MISSING, *options.missing)]
-    is_text = 2 * sum(not _is_number(cell) and cell.strip().lower() not in _TRUTH for cell in there) > len(there)
+    is_text = 2 * sum(not _is_number(cell) and cell.strip().lower() not in TRUTH for cell in there) > len(there)
     return 0 if is_text or (header and (is_unnamed(header[0]) or is_id_name(header[0]))) else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jella.io.dataset import Options
-from jella.io.delimited import TextTable, load_text, read_delimited, unique_heads
+from jella.io.delimited import TRUTH, TextTable, load_text, read_delimited, unique_heads
 from jella.io.formulas import guarded
 from jella.io.put_back import Rows, cells, unchanged
 from jella.io.tables import Table, find_ids
@@ -49,16 +49,24 @@ def _columns(text: TextTable, table: Table, view: Any, rows: Rows) -> list[list[
 
 def _filled(stored: list[str], same: np.ndarray, new: np.ndarray, rows: Rows) -> list[str]:
     """The cells of a column: old texts for unchanged values, new texts for others, and the additional samples."""
-    out = list(stored)
+    out, truth = list(stored), _truth_like(stored)
     for i in np.flatnonzero(~same):
-        out[i] = _text(new[rows.positions[i]])
-    return out + [_text(new[position]) for position in rows.extra]
+        out[i] = _text(new[rows.positions[i]], truth)
+    return out + [_text(new[position], truth) for position in rows.extra]
 
 
-def _text(value: Any) -> str:
+def _truth_like(stored: list[str]) -> tuple[str, str]:
+    """False and true in the letters that a column has."""
+    known = next((cell for cell in stored if cell.strip().lower() in TRUTH), "True").strip()
+    return ("FALSE", "TRUE") if known.isupper() else ("false", "true") if known.islower() else ("False", "True")
+
+
+def _text(value: Any, truth: tuple[str, str]) -> str:
     """The shortest text that reads as the same number; an empty text for NaN; a level of a category as it is."""
     if value != value:
         return ""
     if isinstance(value, str):
         return guarded(value)
+    if isinstance(value, bool | np.bool_):
+        return truth[int(value)]
     return str(int(value)) if isinstance(value, int | np.integer) else repr(float(value))

@@ -12,7 +12,7 @@ from jella.io.delimited import MISSING
 from jella.io.errors import need
 from jella.io.guard import reading
 from jella.io.put_back import Rows, cells, unchanged
-from jella.io.tables import Table, find_ids
+from jella.io.tables import Table, find_ids, numbers_of
 from jella.io.xlsx_check import check_workbook
 
 
@@ -35,16 +35,27 @@ def load_sheets(path: Path, options: Options) -> dict[str, Table]:
     need("openpyxl", "excel")
     errors = check_workbook(path)
     frames = pd.read_excel(
-        path, sheet_name=None, engine="openpyxl", na_values=[*MISSING, *options.missing], keep_default_na=False
+        path,
+        sheet_name=None,
+        engine="openpyxl",
+        na_values=[*MISSING, *options.missing],
+        keep_default_na=False,
+        dtype=object,  # otherwise truth values become numbers in a column that lacks some
     )
     return {
         name: Table(
             str(name),
-            frame.set_axis([str(c) for c in frame.columns], axis=1),
+            frame.apply(_typed).set_axis([str(c) for c in frame.columns], axis=1),
             notes=_errors(str(name), errors.get(name, [])),
         )
         for name, frame in frames.items()
     }
+
+
+def _typed(cells: Any) -> Any:
+    """A column of cells with a type of its own: truth values stay what they are, and other numbers become numbers."""
+    is_truth = need("pandas", "pandas").api.types.infer_dtype(cells, skipna=True) == "boolean"
+    return cells.astype("boolean") if is_truth else numbers_of(cells).infer_objects()
 
 
 def write_sheets(views: dict[str, Any], path: Path, source: Path, options: Options) -> None:

@@ -50,19 +50,19 @@ def numbers(column: Any) -> np.ndarray:
     return column.to_numpy(dtype=object, na_value=np.nan) if column.hasnans else column.to_numpy()
 
 
-def is_text(column: Any) -> bool:
-    """Whether a column of a view holds the levels of a category rather than numbers."""
-    return bool(column.dtype.kind == "O" or column.dtype == "string")
+def has_levels(column: Any) -> bool:
+    """Whether a column of a view holds the levels of a category, texts or truth values, rather than numbers."""
+    return bool(column.dtype.kind in "Ob" or column.dtype == "string")
 
 
 def cells(column: Any) -> np.ndarray:
     """The values of a column of a view: numbers, or the levels of a category with NaN where there is none."""
-    return column.astype(object).where(column.notna(), np.nan).to_numpy() if is_text(column) else numbers(column)
+    return column.astype(object).where(column.notna(), np.nan).to_numpy() if has_levels(column) else numbers(column)
 
 
 def unchanged(stored: Any, new: Any, rows: Rows) -> np.ndarray:
     """Whether each row of a stored column has the same value in the column of the view, up to its floating type."""
-    if is_text(new):
+    if has_levels(new):
         return (rows.positions < 0) | _same_texts(stored, cells(new)[rows.positions])
     old, now = numbers(stored), numbers(new)[rows.positions]
     if now.dtype.kind == "f":
@@ -97,7 +97,7 @@ def _column(stored: Any, new: Any, rows: Rows, index: Any) -> Any:
     """The stored column, then the additional samples; only values that differ from what was read are new."""
     keep = np.concatenate([unchanged(stored, new, rows), np.zeros(rows.extra.size, dtype=bool)])
     values = cells(new)[np.maximum(rows.order, 0)]
-    if is_text(new):
+    if has_levels(new):
         levels = np.where(keep, np.array([*stored, *[None] * rows.extra.size], dtype=object), values)
         return need("pandas", "pandas").Series(levels, index, dtype=stored.dtype).array
     if stored.dtype.kind == "O":  # texts, since other rows of the table hold words

@@ -101,8 +101,8 @@ def read(
         For tables: what to do with columns of text in a view. 'categories': a column of at most 50 different texts, and
         at most half as many as it has texts, is a category, which is completed and written as text; others are refused.
         'error' refuses all, 'drop' leaves them out, 'encode' makes one column of numbers per text, 'keep' leaves them
-        as they are: for new samples of a model, which may be few, and whose levels the model knows. True and False in
-        text tables are no text but 1 and 0.
+        as they are: for new samples of a model, which may be few, and whose levels the model knows. Columns of True and
+        False are categories in any case; among numbers these are 1 and 0.
     ids, zero_rows : optional
         How ids are made equal, and whether rows of zeros are missing; as in `jella.align`. With ids='exact', views that
         share too few samples are read, a note says what differs, and a fit refuses them.

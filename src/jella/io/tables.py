@@ -143,10 +143,10 @@ def _turned_table(frame: Any, name: str) -> Any:
     over = frame.set_axis(_checked_ids(frame.columns, name), axis=1).T
     if not any(dtype.kind == "O" for dtype in over.dtypes):
         return over
-    return need("pandas", "pandas").concat([_numbers_of(column) for _, column in over.items()], axis=1)
+    return need("pandas", "pandas").concat([numbers_of(column) for _, column in over.items()], axis=1)
 
 
-def _numbers_of(column: Any) -> Any:
+def numbers_of(column: Any) -> Any:
     """A column of texts or objects as numbers, if it holds nothing else."""
     if column.dtype.kind != "O":
         return column

@@ -21,7 +21,7 @@ from jella.io.file_names import NAMES, file_names, name_of, names_to_list, targe
 from jella.io.formulas import guarded
 from jella.io.matlab import write_mat
 from jella.io.npz import save_arrays, write_npz
-from jella.io.put_back import is_text
+from jella.io.put_back import has_levels
 from jella.io.read import FILES, TABLES, read
 from jella.io.stored import replacing
 from jella.views.containers import is_frame
@@ -247,7 +247,7 @@ def _csv_writer(view: Any) -> Callable[[Path], None]:
         frame = pd.DataFrame(values, columns=[f"feature{j}" for j in range(values.shape[1])])
     else:
         frame = view.sparse.to_dense() if is_sparse_frame(view) else view
-    texts = {column: frame[column].map(_guarded) for column in frame.columns if is_text(frame[column])}
+    texts = {column: frame[column].map(_guarded) for column in frame.columns if has_levels(frame[column])}
     frame = frame.assign(**texts) if texts else frame
     named = not isinstance(frame.index, pd.RangeIndex)
     frame = frame.rename(columns=_guarded, index=_guarded if named else None)
