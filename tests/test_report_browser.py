@@ -414,6 +414,31 @@ def test_many_clusters_have_labels_and_ticks_that_do_not_lie_on_each_other(drive
     assert driver.get_log("browser") == []
 
 
+@pytest.mark.parametrize("width", [390, 1100])
+def test_the_words_of_a_scale_do_not_lie_on_its_numbers(driver, crowded, width):
+    show(driver, crowded, width=width)
+    ids = driver.execute_script(
+        "return [...document.querySelectorAll('div.plot')].filter((p) => p.querySelector('.colorbar')).map((p) => p.id)"
+    )
+    assert {"plot-heat", "plot-affinity", "plot-variance"} <= set(ids)
+    aside = """
+        const place = document.getElementById(arguments[0]);
+        const [numbers, words] = ['.cbaxis text', '.cbtitle text'].map((part) =>
+          [...place.querySelectorAll(part)].map((one) => one.getBoundingClientRect()));
+        return words.length && numbers.every((one) => words.every((two) => one.top > two.bottom - 5));
+    """
+    assert [name for name in ids if not driver.execute_script(aside, name)] == []
+
+
+def test_clusters_differ_in_marker_too(page):
+    look = f"""{CLUSTER_OF}
+        const [first] = document.getElementById('plot-embedding').data;
+        return [...new Set(first.customdata.map((row, j) => `${{clusterOf[row]}} ${{first.marker.symbol[j]}}`))];
+    """
+    pairs = [pair.split() for pair in page.execute_script(look)]
+    assert len(pairs) == len({symbol for _, symbol in pairs}) == 10
+
+
 def test_a_long_table_shows_that_it_goes_on(driver, crowded):
     show(driver, crowded, width=1100)
     down = "return document.querySelector('#clusters .table').classList.contains('down')"

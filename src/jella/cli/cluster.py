@@ -78,7 +78,8 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
         lines.append(evidence["words"])
         if evidence["uncertain"]:
             some = ", ".join(map(str, evidence["least_certain"][:5])) + (" ..." if evidence["uncertain"] > 5 else "")
-            lines.append(f"{evidence['uncertain']:,} samples are uncertain (probability below 0.6): {some}")
+            who = counted(evidence["uncertain"], "sample is", "samples are")
+            lines.append(f"{who} uncertain (probability below 0.6): {some}")
     lines += [record["landmarks"]] if "landmarks" in record else []
     lines += [record["metadata"]["words"]] if "metadata" in record else []
     lines += [record["adjusted"]] if "adjusted" in record else []

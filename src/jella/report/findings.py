@@ -167,7 +167,7 @@ def _colourings(
     subject: Subject, truth: np.ndarray | None, columns: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> list[Colouring]:
     """All colourings of some samples."""
-    found = own_colourings(subject, rows)
+    found = [one for one in own_colourings(subject, rows) if one.name != "cluster" or subject.clusters.size > 1]
     given = {} if truth is None else {"given label": truth}
     given |= dict(list(columns.items())[:MOST_COLUMNS])
     return found + [of_column(name, column[rows]) for name, column in given.items()]

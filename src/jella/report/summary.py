@@ -122,6 +122,8 @@ def _completion(data: Findings) -> str:
         return ""
     better = [p for p in found.by_view if p.is_better]
     if not better:
+        if any(p.is_unsure for p in found.by_view):
+            return "It is not sure that hidden values are predicted better than by the mean of their feature."
         return "Values that were hidden on purpose are predicted no better than by the mean of their feature."
     gains = [f"{percent(p.gain)} in {p.view}" for p in better]
     return (
