@@ -263,6 +263,24 @@ def test_loadings_are_the_largest_weights_and_negative_ones_are_hatched(found):
         jella.plot.loadings(found, view="sound")
     with pytest.raises(ValueError, match="expected a component from 0 to"):
         jella.plot.loadings(found, 99)
+    with pytest.raises(ValueError, match=r"expected a component from 0 to 19, got \{'pixels"):
+        jella.plot.loadings(found, full())
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_numbers_of_components_do_not_overlap_in_small_axes(layout):
+    wide = {name: np.hstack([view, np.roll(view, 1, axis=0)]) for name, view in full().items()}
+    model = jella.SparseBDR(10, n_components=30, evidence=False, random_state=0).fit(wide)
+    figure, axs = plt.subplots(3, 4, figsize=(22, 15), layout=layout)
+    jella.plot.variance_explained(model, wide, ax=axs[0, 1])
+    axs[0, 0].set_yticks([0], ["a label that takes room from all columns of axes, as long ones do"])
+    axs[0, 2].set_yticks([0], ["a label that takes room from all columns of axes, as long ones do"])
+    figure.draw_without_rendering()
+    ticks = [tick for tick in axs[0, 1].get_xticklabels() if tick.get_text()]
+    assert len(ticks) >= 2
+    assert [tick.get_text() for tick in ticks] == [str(round(tick.get_position()[0])) for tick in ticks]
+    boxes = [tick.get_window_extent() for tick in ticks]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
 
 
 def test_numbers_of_neighbouring_patterns_do_not_overlap():
@@ -341,9 +359,12 @@ def test_completed_values_against_the_truth_with_intervals(done):
 
 def test_completed_values_of_own_trials_and_of_models(done):
     ax = jella.plot.completed(done, view="fourier")
-    true, answer = done.model.imputer_.examples[1]
-    assert ax.get_title(loc="left").startswith(f"fourier: {true.size} hidden values, error")
-    assert f"{np.sqrt(np.mean((true - answer) ** 2)):.2f}" in ax.get_title(loc="left")
+    one, drawn = done.model.imputer_.by_view[1], done.model.imputer_.examples[1].shape[1]
+    words = f"fourier: {drawn} of {one.n_values:,} hidden values, error {one.error:.2f} ± {one.standard_error:.2f}"
+    assert ax.get_title(loc="left").startswith(words)
+    every = done.model.imputer_.overall
+    title = jella.plot.completed(done).get_title(loc="left")
+    assert f"of {every.n_values:,} hidden values, error {every.error:.2f} " in title
     model = jella.MVLIV(5, random_state=0, max_iter=20, tol=0).fit(holed())
     ax = jella.plot.completed(model, full(), holed(), view="pixels")
     assert "intervals" not in ax.get_title(loc="left")
