@@ -22,7 +22,7 @@ import jella
 from jella.describe.colouring import of_column
 from jella.describe.picture import Picture
 from jella.plot.embedding_plot import _draw_groups
-from jella.plot.labels import apart
+from jella.plot.labels import apart, label_ends
 from jella.plot.style import group_ticks
 
 DIGITS = jella.datasets.load_digits_views()
@@ -316,8 +316,18 @@ def test_evidence_for_one_and_for_several_numbers(found):
     stable = np.isfinite(path.stability)
     np.testing.assert_allclose(ax.lines[1].get_ydata(), path.stability[stable])
     assert len(ax.collections) == 1
+    assert len({line.get_xdata()[-1] for line in ax.lines[:2]}) == 1  # names lie beside lines, and on none
     with pytest.raises(ValueError, match="MVLIV does not compare its clusters"):
         jella.plot.evidence(jella.MVLIV(3, random_state=0, max_iter=5, tol=0).fit(full()))
+
+
+def test_names_of_close_lines_do_not_overlap():
+    _, ax = plt.subplots()
+    ax.plot([0, 1], [0, 1])
+    label_ends(ax, [("one", 1.0, 0.60, "black"), ("two\nlines", 1.0, 0.61, "black"), ("three", 1.0, 0.62, "black")])
+    ax.figure.draw_without_rendering()
+    boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
+    assert all(one.y1 <= other.y0 + 3 for one, other in pairwise(boxes))
 
 
 def test_affinity_outlines_clusters(found):
