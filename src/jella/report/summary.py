@@ -82,7 +82,7 @@ def _fit(subject: Subject, data: Findings) -> str:
     if subject.embedding is not None:
         size = f" It gives each sample {counted(subject.embedding.shape[1], 'coordinate')}."
     names = subject.model.adjusted_for_
-    effects = f" Its values are those without the effects of {listed(names)}." if names else ""
+    effects = f" This page is about values without the effects of {listed(names)}." if names else ""
     return f"The method is {subject.method}.{size}{effects}"
 
 
