@@ -203,7 +203,10 @@ def test_it_prints_light_and_unfolded(driver, report):
     assert before > 0
     assert driver.execute_script(folded) == 0
     assert driver.execute_script("return document.documentElement.dataset.theme") == "light"
+    size = "return document.getElementById('plot-heat').layout.xaxis.tickfont.size"
+    assert driver.execute_script(size) == 7
     driver.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert driver.execute_script(size) == 10
     assert driver.execute_script(folded) == before
     assert driver.execute_script("return document.documentElement.dataset.theme") == "dark"
 
