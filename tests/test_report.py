@@ -485,6 +485,7 @@ def test_many_samples_are_described_by_a_part_that_the_model_does_not_keep(monke
     page = render(data)
     assert "on a random 75% of 90 samples, drawn at random, and its clusters" in page
     assert "This is about 90 of the 150 samples, drawn at random." in " ".join(data.summary)
+    assert "Refits to more samples may make labels surer." in page
     assert "This was done with 90 of the 150 samples, drawn at random" in page
     kept, imputer = model.gather_evidence(), model.learn_completion()
     data = ReportData.of(model, views)

@@ -410,6 +410,9 @@ def test_many_clusters_have_labels_and_ticks_that_do_not_lie_on_each_other(drive
         assert 10 <= ticks <= 40
         assert (ticks == 40) == (width > 600)
         assert driver.execute_script(SHARED, f"#plot-{name} .xtick text") == 0
+    for side in "xy":
+        assert driver.execute_script(f"return document.querySelectorAll('#plot-affinity .{side}tick').length") >= 6
+        assert driver.execute_script(SHARED, f"#plot-affinity .{side}tick text") == 0
     choose(driver, "highlight", "Cluster 39")  # the smallest one
     until(driver, f"{labels} === 1")
     assert driver.execute_script("return document.querySelector('#plot-embedding .annotation').textContent") == "39"

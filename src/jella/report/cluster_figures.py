@@ -51,7 +51,7 @@ def affinity_figure(found: AffinityMap, clusters: np.ndarray) -> Figure:
     lines = [line_at(side, float(end) - 0.5, m) | faint for end in found.ends[:-1] for side in "xy"]
     meta: Figure = {}
     if clusters.size > 1:
-        meta["ticks"] = {"xaxis": named, "yaxis": named}
+        meta |= {"ticks": {"xaxis": named, "yaxis": named}, "square": True}
         sides = np.stack([starts, found.ends, starts, found.ends], axis=1) - 0.5
         meta["blocks"] = sides.tolist()
     drawn = layout(520, xaxis=ticks | {"title": {"text": title}}, yaxis=y, shapes=lines, meta=meta)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jella.describe.subject import Absent
 from jella.evidence.confidence import CLASSES
 from jella.evidence.gather import ClusterEvidence
 from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, VALLEY, VALLEY_OF_CLOUDS, ClusterPath
@@ -153,6 +154,8 @@ def probability_section(found: Probabilities, data: ReportData) -> Markup:
         if len(found.table)
         else "Refits did not check these probabilities: they are the votes of the neighbours of each sample."
     )
+    if not isinstance(data.stability, Absent) and data.stability.drawn:
+        meaning += " Refits to more samples may make labels surer."
     described = f"Histogram of the probabilities of {counted(n, 'label')}; {doubts:,} are below {UNCERTAIN}."
     histogram = plot("plot-probability", described, "Probability of each sample's own cluster.")
     parts = [tag("p", f"{count} {meaning}"), tag("div", histogram, _calibration(found), class_="pair")]

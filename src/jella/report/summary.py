@@ -201,11 +201,13 @@ def _about_clusters(subject: Subject, data: Findings) -> Iterator[tuple[str, str
                 "The clusters change much with the choice of samples: other samples of the same kind "
                 "may give other clusters.",
             )
+        more = " Evidence from more samples may show them more stable." if data.stability.drawn else ""
         weak = [name for name, s in zip(names, data.stability.by_cluster, strict=True) if s < UNSTABLE]
         if weak:
             yield (
                 "clusters",
-                f"{_cluster(weak)} {listed(weak)} {_is(weak)} unstable: not found again from parts of the samples.",
+                f"{_cluster(weak)} {listed(weak)} {_is(weak)} unstable: not found again from parts of the samples."
+                f"{more}",
             )
 
 
