@@ -301,6 +301,16 @@ def test_labels_are_scored_where_they_are_known():
     assert found.accuracy == pytest.approx(jella.metrics.accuracy(codes[known], model.labels_[known]))
 
 
+def test_many_known_classes_that_are_numbers_are_no_scale():
+    views = planted(n=60)
+    known = np.arange(60) // 2
+    model = jella.SparseBDR(3, evidence=False, random_state=0).fit(views)
+    found = ReportData.of(model, views, labels=known, metadata={"age": known}, held_out=False).maps.colourings
+    levels = {colouring.name: colouring.levels for colouring in found}
+    assert len(levels["given label"]) == 30
+    assert levels["age"] is None
+
+
 def test_metadata_goes_by_the_names_of_the_samples():
     names = [f"s{i}" for i in range(40)]
     frames = [pd.DataFrame(view, index=names) for view in planted()]

@@ -141,6 +141,11 @@ def test_the_colour_is_switched_from_the_keyboard(page):
     assert page.execute_script(legend) == [HOSTILE, "plain"]
     select.send_keys(Keys.ARROW_UP)
     assert until(page, "return document.querySelectorAll('#plot-embedding .colorbar').length === 1")
+    ends = [
+        page.execute_script(f"return document.querySelector('#plot-embedding {part}').getBoundingClientRect().{end}")
+        for part, end in ((".modebar", "bottom"), (".cbtitle text", "top"))
+    ]
+    assert ends[0] <= ends[1]
     assert page.get_log("browser") == []
 
 

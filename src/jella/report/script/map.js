@@ -134,9 +134,10 @@ function drawMap() {
   const bare = map.name === "PCA" ? {} : { showticklabels: false, showgrid: false };
   const legend = { orientation: "h", yanchor: "top", y: -0.14, x: 0, itemsizing: "constant" };
   const height = Math.min(560, Math.max(360, place.clientWidth * 0.75));
+  const top = colouring && !colouring.levels ? 36 : 10; // the title of a scale is below the buttons
   const layout = {
-    height: height + 24 * lines,
-    margin: { l: 10, r: 10, t: 10, b: 10 },
+    height: height + 24 * lines + top,
+    margin: { l: 10, r: 10, t: top, b: 10 },
     hovermode: "closest",
     dragmode: isLasso ? "lasso" : false,
     showlegend: named,
