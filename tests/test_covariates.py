@@ -154,7 +154,7 @@ def test_a_report_says_what_was_removed_and_takes_adjusted_views(tmp_path):
     found = jella.cluster(X, 3, covariates=known, evidence=False)
     write_report = partial(jella.report.write_report, tmp_path / "r.html", found.model, held_out=False)
     page = write_report(found.adjuster.transform(X, known)).read_text()
-    assert "Its values are those without the effects of batch and age." in page
+    assert "This page is about values without the effects of batch and age." in page
     with pytest.raises(ValueError, match="pass the views adjusted for batch and age, as jella"):
         write_report(X)
 

@@ -287,8 +287,17 @@ def test_confusion_puts_the_class_of_each_cluster_on_the_diagonal():
     assert found.classes == ("b", "a", "c")
     assert found.as_frame().loc[0].to_dict() == {"b": 2, "a": 0, "c": 1}
     assert found.clusters == (0, 1)
+    assert found.agreement == pytest.approx(4 / 5)
     with pytest.raises(ValueError, match="one class for each of the 7 samples, got 2"):
         Confusion.of(labels, ["a", "b"])
+
+
+def test_classes_fewer_than_clusters_belong_to_those_that_hold_them_best():
+    labels, known = np.array([0, 0, 1, 1, 1, 2, 2, 3]), np.array(["a", "a", "a", "b", "a", "b", "b", "a"])
+    found = Confusion.of(labels, known)
+    assert found.classes == ("a", "b")
+    assert found.own in ((0, 2), (1, 2))  # two samples of a in cluster 0, and in cluster 1
+    assert found.agreement == jella.metrics.accuracy(known, labels) == 0.5
 
 
 # surfaces
@@ -320,6 +329,8 @@ def test_the_report_has_a_section_only_with_metadata(tmp_path):
         assert part in text
     data = ReportData.of(model, views(), **how)
     assert data.confusion.counts.trace() == N
+    assert "bold, and hold 100% of the samples" in text
+    assert [f"<b>{size}</b>" in text for size in data.sizes] == [True] * 3
     lines = all_figures(data)["plot-survival"]["data"]  # the page colours and names them by cluster
     assert [line["meta"]["cluster"] for line in lines] == [0, 1, 2]
     assert text.count("No metadata and no known classes were given.") == 0

@@ -22,7 +22,7 @@ import jella
 from jella.describe.colouring import of_column
 from jella.describe.picture import Picture
 from jella.plot.embedding_plot import _draw_groups
-from jella.plot.labels import apart
+from jella.plot.labels import apart, label_ends
 from jella.plot.style import group_ticks
 
 DIGITS = jella.datasets.load_digits_views()
@@ -263,6 +263,24 @@ def test_loadings_are_the_largest_weights_and_negative_ones_are_hatched(found):
         jella.plot.loadings(found, view="sound")
     with pytest.raises(ValueError, match="expected a component from 0 to"):
         jella.plot.loadings(found, 99)
+    with pytest.raises(ValueError, match=r"expected a component from 0 to 19, got \{'pixels"):
+        jella.plot.loadings(found, full())
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_numbers_of_components_do_not_overlap_in_small_axes(layout):
+    wide = {name: np.hstack([view, np.roll(view, 1, axis=0)]) for name, view in full().items()}
+    model = jella.SparseBDR(10, n_components=30, evidence=False, random_state=0).fit(wide)
+    figure, axs = plt.subplots(3, 4, figsize=(22, 15), layout=layout)
+    jella.plot.variance_explained(model, wide, ax=axs[0, 1])
+    axs[0, 0].set_yticks([0], ["a label that takes room from all columns of axes, as long ones do"])
+    axs[0, 2].set_yticks([0], ["a label that takes room from all columns of axes, as long ones do"])
+    figure.draw_without_rendering()
+    ticks = [tick for tick in axs[0, 1].get_xticklabels() if tick.get_text()]
+    assert len(ticks) >= 2
+    assert [tick.get_text() for tick in ticks] == [str(round(tick.get_position()[0])) for tick in ticks]
+    boxes = [tick.get_window_extent() for tick in ticks]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
 
 
 def test_numbers_of_neighbouring_patterns_do_not_overlap():
@@ -298,8 +316,18 @@ def test_evidence_for_one_and_for_several_numbers(found):
     stable = np.isfinite(path.stability)
     np.testing.assert_allclose(ax.lines[1].get_ydata(), path.stability[stable])
     assert len(ax.collections) == 1
+    assert len({line.get_xdata()[-1] for line in ax.lines[:2]}) == 1  # names lie beside lines, and on none
     with pytest.raises(ValueError, match="MVLIV does not compare its clusters"):
         jella.plot.evidence(jella.MVLIV(3, random_state=0, max_iter=5, tol=0).fit(full()))
+
+
+def test_names_of_close_lines_do_not_overlap():
+    _, ax = plt.subplots()
+    ax.plot([0, 1], [0, 1])
+    label_ends(ax, [("one", 1.0, 0.60, "black"), ("two\nlines", 1.0, 0.61, "black"), ("three", 1.0, 0.62, "black")])
+    ax.figure.draw_without_rendering()
+    boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
+    assert all(one.y1 <= other.y0 + 3 for one, other in pairwise(boxes))
 
 
 def test_affinity_outlines_clusters(found):
@@ -341,9 +369,12 @@ def test_completed_values_against_the_truth_with_intervals(done):
 
 def test_completed_values_of_own_trials_and_of_models(done):
     ax = jella.plot.completed(done, view="fourier")
-    true, answer = done.model.imputer_.examples[1]
-    assert ax.get_title(loc="left").startswith(f"fourier: {true.size} hidden values, error")
-    assert f"{np.sqrt(np.mean((true - answer) ** 2)):.2f}" in ax.get_title(loc="left")
+    one, drawn = done.model.imputer_.by_view[1], done.model.imputer_.examples[1].shape[1]
+    words = f"fourier: {drawn} of {one.n_values:,} hidden values, error {one.error:.2f} ± {one.standard_error:.2f}"
+    assert ax.get_title(loc="left").startswith(words)
+    every = done.model.imputer_.overall
+    title = jella.plot.completed(done).get_title(loc="left")
+    assert f"of {every.n_values:,} hidden values, error {every.error:.2f} " in title
     model = jella.MVLIV(5, random_state=0, max_iter=20, tol=0).fit(holed())
     ax = jella.plot.completed(model, full(), holed(), view="pixels")
     assert "intervals" not in ax.get_title(loc="left")

@@ -132,8 +132,10 @@ def test_commands_say_their_steps(terminal, tmp_path, capsys):
     adjust = ["--adjust", "batch", "--kinds", "real", "--no-report"]
     assert main(["cluster", *data, "-k", "3", "-o", str(tmp_path / "out"), *words, *adjust]) == 0
     assert main(["transform", str(tmp_path / "out"), *data, "-o", str(tmp_path / "new"), *words]) == 0
+    assert main(["report", str(tmp_path / "out"), "--to", str(tmp_path / "r.html")]) == 0
     shown = said(terminal)
     for step in (
+        "report: drawing maps of the samples",
         "learning the effects of batch",
         "calibrating on hidden values, trial",
         "comparing the clusters with batch",
@@ -142,3 +144,6 @@ def test_commands_say_their_steps(terminal, tmp_path, capsys):
         "completing missing values",
     ):
         assert any(text.startswith(step) for text in shown), step
+    before = len(said(terminal))
+    assert main(["report", str(tmp_path / "out"), "--to", str(tmp_path / "quiet.html"), "--quiet"]) == 0
+    assert len(said(terminal)) == before

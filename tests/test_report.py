@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.metrics import silhouette_samples
 
 import jella
+from jella.describe.affinity import AffinityMap
 from jella.describe.colouring import of_column
 from jella.describe.compared import compare
 from jella.describe.palette import palette
@@ -25,11 +26,12 @@ from jella.numerics.words import percent
 from jella.oneshot.completed import Completed
 from jella.problem.terms.base import concrete_subclasses
 from jella.report import ReportData, write_report
+from jella.report.cluster_figures import affinity_figure
 from jella.report.figures import all_figures
 from jella.report.model_figures import prediction_figure
-from jella.report.model_sections import variance_section
+from jella.report.model_sections import prediction_section, variance_section
 from jella.report.page import render
-from jella.report.predictions import Prediction, true_range
+from jella.report.predictions import Prediction, Predictions, true_range
 from jella.report.sampling import some_rows
 from jella.views import read_views
 
@@ -299,6 +301,16 @@ def test_labels_are_scored_where_they_are_known():
     assert found.accuracy == pytest.approx(jella.metrics.accuracy(codes[known], model.labels_[known]))
 
 
+def test_many_known_classes_that_are_numbers_are_no_scale():
+    views = planted(n=60)
+    known = np.arange(60) // 2
+    model = jella.SparseBDR(3, evidence=False, random_state=0).fit(views)
+    found = ReportData.of(model, views, labels=known, metadata={"age": known}, held_out=False).maps.colourings
+    levels = {colouring.name: colouring.levels for colouring in found}
+    assert len(levels["given label"]) == 30
+    assert levels["age"] is None
+
+
 def test_metadata_goes_by_the_names_of_the_samples():
     names = [f"s{i}" for i in range(40)]
     frames = [pd.DataFrame(view, index=names) for view in planted()]
@@ -371,6 +383,7 @@ def test_one_cluster_has_nothing_to_be_compared_with():
     views = holed("missing-view")
     data = ReportData.of(jella.SparseBDR(1, random_state=0).fit(views), views, held_out=False)
     assert "All samples are in one cluster." in data.summary
+    assert "cluster" not in [colouring.name for colouring in data.maps.colourings]
     assert all(isinstance(getattr(data, part), Absent) for part in ("stability", "markers", "associations"))
     render(data)
 
@@ -395,6 +408,9 @@ def test_the_affinity_is_ordered_by_cluster_and_its_mean_stays():
     sizes = np.diff(found.edges)
     assert float(sizes @ found.values @ sizes) == pytest.approx(model.affinity_.sum())
     assert found.inside > 0.9
+    by_chance = sum((model.affinity_[model.labels_ == c].sum() / model.affinity_.sum()) ** 2 for c in range(3))
+    words = render(ReportData.of(model, views, held_out=False))
+    assert f"{percent(found.inside)} of it lies within clusters, where {percent(by_chance)} would by chance" in words
     np.testing.assert_array_equal(found.edges[found.ends], np.cumsum(np.bincount(model.labels_)))
 
 
@@ -479,6 +495,7 @@ def test_many_samples_are_described_by_a_part_that_the_model_does_not_keep(monke
     page = render(data)
     assert "on a random 75% of 90 samples, drawn at random, and its clusters" in page
     assert "This is about 90 of the 150 samples, drawn at random." in " ".join(data.summary)
+    assert "Refits to more samples may make labels surer." in page
     assert "This was done with 90 of the 150 samples, drawn at random" in page
     kept, imputer = model.gather_evidence(), model.learn_completion()
     data = ReportData.of(model, views)
@@ -619,6 +636,30 @@ def test_counts_are_grouped_by_their_prediction(rng):
     assert shown["x"] == sorted(shown["x"])
     np.testing.assert_allclose(shown["y"], shown["x"], atol=1.0)
     assert len(prediction_figure(counts, "real")["data"][0]["x"]) == 400
+
+
+def test_numbers_of_many_clusters_are_apart_along_the_affinity():
+    ends = np.cumsum(np.arange(50, 0, -1))
+    found = AffinityMap(np.eye(ends[-1]), np.arange(ends[-1] + 1), ends, "the affinity", 1.0, 0.9)
+    ticks = affinity_figure(found, np.arange(50))["layout"]["xaxis"]
+    assert np.diff(ticks["tickvals"]).min() >= ends[-1] / 24
+    assert 15 < len(ticks["ticktext"]) <= 25
+    assert ticks["ticktext"][0] == "0"
+    assert int(ticks["ticktext"][-1]) > 35
+
+
+def test_a_gain_within_its_uncertainty_is_not_called_sure():
+    some = np.array([0.0, 1.0])
+    sure, unsure = (
+        Prediction(name, 9, 0.9, 1.0, "units", some, some, error) for name, error in (("a", 0.05), ("b", 0.2))
+    )
+    assert (sure.is_better, sure.is_unsure) == (True, False)
+    assert (unsure.is_better, unsure.is_unsure) == (False, True)
+    views = planted()
+    data = ReportData.of(jella.SparseBDR(3, evidence=False, random_state=0).fit(views), views, held_out=False)
+    words = prediction_section(Predictions((sure, unsure), "Measured.", {}), data)
+    assert "The gain in b may be chance" in words
+    assert "distances from the mean of their feature in units" in words
 
 
 def test_every_cluster_has_a_colour_of_its_own_on_both_themes():

@@ -141,6 +141,11 @@ def test_the_colour_is_switched_from_the_keyboard(page):
     assert page.execute_script(legend) == [HOSTILE, "plain"]
     select.send_keys(Keys.ARROW_UP)
     assert until(page, "return document.querySelectorAll('#plot-embedding .colorbar').length === 1")
+    ends = [
+        page.execute_script(f"return document.querySelector('#plot-embedding {part}').getBoundingClientRect().{end}")
+        for part, end in ((".modebar", "bottom"), (".cbtitle text", "top"))
+    ]
+    assert ends[0] <= ends[1]
     assert page.get_log("browser") == []
 
 
@@ -203,7 +208,10 @@ def test_it_prints_light_and_unfolded(driver, report):
     assert before > 0
     assert driver.execute_script(folded) == 0
     assert driver.execute_script("return document.documentElement.dataset.theme") == "light"
+    size = "return document.getElementById('plot-heat').layout.xaxis.tickfont.size"
+    assert driver.execute_script(size) == 7
     driver.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert driver.execute_script(size) == 10
     assert driver.execute_script(folded) == before
     assert driver.execute_script("return document.documentElement.dataset.theme") == "dark"
 
@@ -407,11 +415,39 @@ def test_many_clusters_have_labels_and_ticks_that_do_not_lie_on_each_other(drive
         assert 10 <= ticks <= 40
         assert (ticks == 40) == (width > 600)
         assert driver.execute_script(SHARED, f"#plot-{name} .xtick text") == 0
+    for side in "xy":
+        assert driver.execute_script(f"return document.querySelectorAll('#plot-affinity .{side}tick').length") >= 6
+        assert driver.execute_script(SHARED, f"#plot-affinity .{side}tick text") == 0
     choose(driver, "highlight", "Cluster 39")  # the smallest one
     until(driver, f"{labels} === 1")
     assert driver.execute_script("return document.querySelector('#plot-embedding .annotation').textContent") == "39"
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     assert driver.get_log("browser") == []
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_the_words_of_a_scale_do_not_lie_on_its_numbers(driver, crowded, width):
+    show(driver, crowded, width=width)
+    ids = driver.execute_script(
+        "return [...document.querySelectorAll('div.plot')].filter((p) => p.querySelector('.colorbar')).map((p) => p.id)"
+    )
+    assert {"plot-heat", "plot-affinity", "plot-variance"} <= set(ids)
+    aside = """
+        const place = document.getElementById(arguments[0]);
+        const [numbers, words] = ['.cbaxis text', '.cbtitle text'].map((part) =>
+          [...place.querySelectorAll(part)].map((one) => one.getBoundingClientRect()));
+        return words.length && numbers.every((one) => words.every((two) => one.top > two.bottom - 5));
+    """
+    assert [name for name in ids if not driver.execute_script(aside, name)] == []
+
+
+def test_clusters_differ_in_marker_too(page):
+    look = f"""{CLUSTER_OF}
+        const [first] = document.getElementById('plot-embedding').data;
+        return [...new Set(first.customdata.map((row, j) => `${{clusterOf[row]}} ${{first.marker.symbol[j]}}`))];
+    """
+    pairs = [pair.split() for pair in page.execute_script(look)]
+    assert len(pairs) == len({symbol for _, symbol in pairs}) == 10
 
 
 def test_a_long_table_shows_that_it_goes_on(driver, crowded):

@@ -218,7 +218,7 @@ def test_probabilities_are_those_of_the_model(digits):
     bars = figures(page)["plot-probability"]["data"][0]
     assert sum(values(bars, "y")) == 400
     words = section(page, "probabilities")
-    assert f"{uncertain.size} of 400 label" in words
+    assert f"{uncertain.size} of 400 labels" in words
     for mean, agree, cases in model.gather_evidence().confidence.table:
         cells = "".join(f'<td class="number">{text}</td>' for text in (f"{mean:.2f}", f"{agree:.2f}", f"{cases:,.0f}"))
         assert cells in words

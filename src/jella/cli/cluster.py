@@ -1,11 +1,11 @@
 """Find clusters, an embedding and the missing values, and write them together with a model and a report.
 
-OUT gets labels and embedding (by sample), features (that distinguish each cluster), completed/ (the views in the format
-of DATA), model.jella (for `jella transform`), report.html and run.json; with --interval, completed-lower/ and
-completed-upper/; and probabilities/ if a view has categories; with --metadata, metadata (how clusters go along with its
-columns); with --survival, survival (Kaplan-Meier curves); and confusion if classes are known. Observed values are
-written as they were read. With --dask, labels, embedding and the completed views are folders of Parquet parts, and
-there are no features and no report.
+OUT gets labels and embedding (by sample), features (that distinguish each cluster; their q-values are too small, since
+clusters were found in the same data), completed/ (the views in the format of DATA), model.jella (for `jella
+transform`), report.html and run.json; with --interval, completed-lower/ and completed-upper/; and probabilities/ if a
+view has categories; with --metadata, metadata (how clusters go along with its columns); with --survival, survival
+(Kaplan-Meier curves); and confusion if classes are known. Observed values are written as they were read. With --dask,
+labels, embedding and the completed views are folders of Parquet parts, and there are no features and no report.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
         lines.append(evidence["words"])
         if evidence["uncertain"]:
             some = ", ".join(map(str, evidence["least_certain"][:5])) + (" ..." if evidence["uncertain"] > 5 else "")
-            lines.append(f"{evidence['uncertain']:,} samples are uncertain (probability below 0.6): {some}")
+            who = counted(evidence["uncertain"], "sample is", "samples are")
+            lines.append(f"{who} uncertain (probability below 0.6): {some}")
     lines += [record["landmarks"]] if "landmarks" in record else []
     lines += [record["metadata"]["words"]] if "metadata" in record else []
     lines += [record["adjusted"]] if "adjusted" in record else []

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jella.cli.words import say
+
 if TYPE_CHECKING:
     from jella.io import Dataset
     from jella.views import Schema
@@ -65,6 +67,7 @@ def read_data(options: argparse.Namespace, schema: Schema | None = None) -> Data
     if not options.data:
         raise ValueError("expected a file or folder with the data, got none; name it after the command")
     known = schema is not None and any(schema.categories)
+    say(options, "reading")
     dataset = read(
         options.data if len(options.data) > 1 else options.data[0],
         id_column=options.id_column,

@@ -38,7 +38,6 @@ MOST_FEATURES = 100
 def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted]:
     """The fitted model that the options describe."""
     device, model = chosen_device(options), make_model(options)
-    say(options, "reading")
     dataset = read_data(options)
     known = known_about(options, dataset)
     dataset = as_fitted(dataset, known)

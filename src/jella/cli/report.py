@@ -23,6 +23,7 @@ from jella.cli.place import bring_back, held
 from jella.cli.reporting import report_on
 from jella.cli.results import checked_options, load_model
 from jella.cli.run_file import PENDING, read_run, update_run
+from jella.cli.words import say
 
 HELP = "write report.html (or the estimate of the error) again, from a folder of results"
 
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     parser = argparse.ArgumentParser(add_help=False)
     {"cluster": cluster, "complete": complete}[command].arguments(parser)
     given = checked_options(done, parser, str(folder / "run.json"))
-    given.data = options.data or given.data
+    given.data, given.quiet = options.data or given.data, options.quiet
     if options.metadata or options.survival:
         given.metadata, given.survival = options.metadata or given.metadata, options.survival
     with nullcontext() if options.to else held(folder):
@@ -61,6 +62,7 @@ def _report(
     options: argparse.Namespace, folder: Path, done: dict[str, Any], given: argparse.Namespace
 ) -> tuple[list[str], dict[str, Any]]:
     path = _target(options, folder, done, given)
+    say(options, "reading the model")
     model, dataset = load_model(folder), read_data(given)
     known = known_about(given, dataset)
     dataset = as_fitted(dataset, known)

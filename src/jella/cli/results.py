@@ -30,5 +30,5 @@ def checked_options(run: Mapping[str, Any], parser: argparse.ArgumentParser, whe
         value = run["options"].get(action.dest)
         given = action.default if value is None else checked_option(action, value, where)
         setattr(options, action.dest, given)
-    options.command_line, options.quiet = run["command"], True
+    options.command_line = run["command"]
     return options

@@ -21,6 +21,7 @@ from jella.cli.metadata import covariates_of
 from jella.cli.output import output, output_arguments, sample_column, write_embedding, write_table
 from jella.cli.results import load_model
 from jella.cli.run_file import new_run
+from jella.cli.words import say
 from jella.numerics.progress import StatusLine, doing
 from jella.numerics.words import counted
 
@@ -47,6 +48,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     from jella.views import read_views
 
     with output(options) as place:
+        say(options, "reading the model")
         model = load_model(options.model)
         if not hasattr(model, "transform"):
             raise ValueError(

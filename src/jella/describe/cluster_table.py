@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jella.describe.markers import find_markers
+from jella.describe.markers import Markers, find_markers
 from jella.describe.subject import Absent, Subject
 from jella.evidence.confidence import UNCERTAIN, label_columns
 from jella.evidence.gather import ClusterEvidence
@@ -45,8 +45,12 @@ def _features(subject: Subject, clusters: np.ndarray) -> np.ndarray:
     found = find_markers(subject)
     words = dict.fromkeys(clusters.tolist(), "")
     if not isinstance(found, Absent):
-        for cluster, views in zip(found.clusters, found.found, strict=True):
-            every = [(name, one) for name, markers in zip(found.views, views, strict=True) for one in markers]
-            first = sorted(every, key=lambda pair: -abs(pair[1].difference))[:N_FEATURES]
-            words[cluster] = ", ".join(f"{m.feature} of {name} {signed(m.difference, '.1f')}" for name, m in first)
+        words |= {cluster: strongest_words(found, i) for i, cluster in enumerate(found.clusters)}
     return np.array([words[cluster] for cluster in clusters.tolist()], dtype=object)
+
+
+def strongest_words(found: Markers, i: int) -> str:
+    """The features of the i-th cluster that differ most, of all views, in words."""
+    every = [(name, one) for name, markers in zip(found.views, found.found[i], strict=True) for one in markers]
+    first = sorted(every, key=lambda pair: -abs(pair[1].difference))[:N_FEATURES]
+    return ", ".join(f"{one.feature} of {name} {signed(one.difference, '.1f')}" for name, one in first)

@@ -13,6 +13,8 @@ from jella.views.sample_columns import FEW_NUMBERS, SampleColumn, read_column
 
 #: categories with a colour of their own; rarer ones share one
 MOST_LEVELS = 24
+#: known classes with a colour of their own
+MOST_CLASSES = 60
 #: columns of metadata that the picture offers
 MOST_COLUMNS = 25
 MISSING, OTHER = "not known", "other"
@@ -60,13 +62,15 @@ def one_per_sample(column: Any, name: str, fit: Fit) -> np.ndarray:
     return read_column(column, name, fit.sample_names, len(fit.names))
 
 
-def of_column(name: str, column: Iterable[Any], *, levels_at_most: int | None = MOST_LEVELS) -> Colouring:
+def of_column(
+    name: str, column: Iterable[Any], *, levels_at_most: int | None = MOST_LEVELS, few_numbers: float = FEW_NUMBERS
+) -> Colouring:
     """The colouring by a column: a scale if it has many different numbers, otherwise categories, the rarest together.
 
     >>> of_column("site", ["b", "a", None, "b"]).levels
     ('a', 'b', 'not known')
     """
-    found = SampleColumn.of(name, column, few_numbers=np.inf if levels_at_most is None else FEW_NUMBERS)
+    found = SampleColumn.of(name, column, few_numbers=few_numbers)
     if found.levels is None:
         return Colouring(name, found.values)
     levels, codes = list(found.levels), found.values

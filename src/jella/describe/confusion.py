@@ -21,8 +21,10 @@ class Confusion:
     ----------
     clusters : tuple of int
     classes : tuple of str
-        First the class that belongs to the first cluster, and so on; the classes that belong to none are last.
+        In the order of the clusters that they belong to; the classes that belong to none are last.
     counts : int array (k, c)
+    own : tuple of int
+        The cluster of each of the first classes, as a row; with more classes than clusters, the last have none.
 
     Examples
     --------
@@ -35,6 +37,12 @@ class Confusion:
     clusters: tuple[int, ...]
     classes: tuple[str, ...]
     counts: np.ndarray
+    own: tuple[int, ...]
+
+    @property
+    def agreement(self) -> float:
+        """Share of the samples that are in the cluster of their class."""
+        return float(self.counts[list(self.own), range(len(self.own))].sum() / self.counts.sum())
 
     @classmethod
     def of(cls, labels: Any, known: Any) -> Confusion:
@@ -53,9 +61,11 @@ class Confusion:
         levels = column.levels or ()
         table = np.zeros((clusters.size, len(levels)), dtype=np.int64)
         np.add.at(table, (places, column.values[rows]), 1)
-        own = linear_sum_assignment(-table)[1]
+        rows_of, own = linear_sum_assignment(-table)
         order = [*own, *np.setdiff1d(np.arange(len(levels)), own)]
-        return cls(tuple(map(int, clusters)), tuple(levels[j] for j in order), table[:, order])
+        return cls(
+            tuple(map(int, clusters)), tuple(levels[j] for j in order), table[:, order], tuple(map(int, rows_of))
+        )
 
     def as_frame(self) -> Any:
         """A pandas DataFrame with a row per cluster and a column per class."""

@@ -79,13 +79,15 @@ def completed(
     """
     subject = subject_of(of, X, observed)
     shown = position(view, subject.views.names)
-    every = _own_trials(subject) if truth is None else _against(of, subject, truth)
+    imputer = _imputer(subject) if truth is None else None
+    every = _against(of, subject, truth) if imputer is None else _own_trials(subject, imputer)
     pairs = [every[v] for v in shown if every[v].true.size]
     if not pairs:
         raise ValueError("expected some values that the fit did not have, got none; pass truth with such values")
     ax = axes(ax, 5.4, 5.0)
-    for k, one in enumerate(pairs):
-        _draw(ax, _some(one, MOST_POINTS // len(pairs), subject.seed), look(k, len(pairs)), band=truth is None)
+    some = [_some(one, MOST_POINTS // len(pairs), subject.seed) for one in pairs]
+    for k, one in enumerate(some):
+        _draw(ax, one, look(k, len(pairs)), band=truth is None)
     every_value = np.concatenate([values for one in pairs for values in (one.true, one.completed)])
     low, high = np.quantile(every_value, [LEFT_OUT, 1.0 - LEFT_OUT])
     room = 0.05 * (high - low) or 1.0
@@ -96,16 +98,30 @@ def completed(
     if len(pairs) > 1:
         ax.legend(loc="upper left", fontsize="small", frameon=False)
     what = short(pairs[0].name) + ": " if len(pairs) == 1 else ""
-    return titled(ax, f"{what}{_words(pairs)}\nin standard deviations of a feature, from its mean")
+    words = _words(pairs) if imputer is None else _learned(imputer, shown, sum(one.true.size for one in some))
+    return titled(ax, f"{what}{words}\nin standard deviations of a feature, from its mean")
 
 
-def _own_trials(subject: Subject) -> list[HiddenPairs]:
-    """Hidden values of an imputer and its answers."""
+def _imputer(subject: Subject) -> Any:
+    """What a model has learned from values that it hid."""
     model = subject.model
     imputer = model.learn_completion() if hasattr(model, "learn_completion") else None
-    nothing = Absent(f"{subject.method} has not learned from hidden values: pass truth")
-    examples = found(nothing if imputer is None else imputer.examples)
-    return [HiddenPairs(name, *values) for name, values in zip(subject.views.names, examples, strict=True)]
+    return found(
+        Absent(f"{subject.method} has not learned from hidden values: pass truth") if imputer is None else imputer
+    )
+
+
+def _own_trials(subject: Subject, imputer: Any) -> list[HiddenPairs]:
+    """Hidden values of an imputer and its answers."""
+    return [HiddenPairs(name, *values) for name, values in zip(subject.views.names, imputer.examples, strict=True)]
+
+
+def _learned(imputer: Any, shown: list[int], drawn: int) -> str:
+    """The error of all values that an imputer has hidden, of which some are drawn."""
+    one = imputer.by_view[shown[0]] if len(shown) == 1 else imputer.overall
+    values = counted(one.n_values, "hidden value")
+    some = f"{drawn:,} of {values}" if drawn < one.n_values else values
+    return f"{some}, error {one.error:.2f} ± {one.standard_error:.2f}"
 
 
 def _against(of: Any, subject: Subject, truth: Any) -> list[HiddenPairs]:

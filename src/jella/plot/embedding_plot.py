@@ -99,7 +99,11 @@ def _colouring(fit: Fit, color: Any, label: str | None) -> Colouring | None:
         name = label or str(getattr(color, "name", None) or "given values")
         return of_column(name, one_per_sample(color, name, fit), levels_at_most=MOST_GROUPS)
     if color == "cluster":
-        return None if fit.labels is None else of_column(label or "cluster", fit.labels, levels_at_most=None)
+        return (
+            None
+            if fit.labels is None
+            else of_column(label or "cluster", fit.labels, levels_at_most=None, few_numbers=np.inf)
+        )
     if color == "probability":
         if fit.labels is None or not hasattr(fit.model, "label_probabilities_"):
             raise ValueError(f"expected a model with probabilities of labels, got {fit.method}; use SparseBDR")

@@ -49,7 +49,7 @@ def evidence(of: Any, *, ax: Any = None) -> Any:
 
 def _draw_curves(ax: Any, path: ClusterPath) -> None:
     compared, stable = np.isfinite(path.expected), np.isfinite(path.stability)
-    shown = path.numbers <= 1.5 * path.numbers[compared].max()
+    shown = path.numbers <= path.numbers[compared].max()  # all lines end there, so that no name lies on a line
     numbers, around = path.numbers[compared], CLEAR * np.maximum(path.spread, LEAST_SPREAD)[compared]
     middle = path.expected[compared]
     ax.fill_between(

@@ -20,8 +20,8 @@ def subject_of(of: Any, X: Any, observed: Any = None) -> Subject:
         return of.as_subject()
     if X is None:
         raise ValueError(
-            f"expected the views of the fit beside a model, got {type(of).__name__} alone; pass them as the second "
-            "argument, or pass the result of jella.cluster or jella.complete"
+            f"expected the views of the fit beside a model, got {type(of).__name__} alone; pass them as X, or "
+            "pass the result of jella.cluster or jella.complete"
         )
     return Subject.of(of, X, observed)
 

@@ -92,12 +92,12 @@ def label_ends(ax: Any, lines: Sequence[tuple[str, float, float, str]]) -> None:
     ax.autoscale_view()
     per_point = ax.figure.dpi / 72
     ends = ax.transData.transform([(x, y) for _, x, y, _ in lines])
-    height = 11 * per_point
-    order, last = np.argsort(ends[:, 1], kind="stable"), -np.inf
+    order, top = np.argsort(ends[:, 1], kind="stable"), -np.inf
     for i in order:
         name, x, y, colour = lines[i]
-        up = max(ends[i, 1], last + height)
-        last = up
+        half = 5.5 * per_point * (name.count("\n") + 1)
+        up = max(ends[i, 1], top + half)
+        top = up + half
         ax.annotate(
             name,
             xy=(x, y),

@@ -8,7 +8,7 @@ import numpy as np
 
 from jella.describe.subject import Absent
 from jella.numerics.arrays import to_numpy
-from jella.numerics.words import signed
+from jella.numerics.words import shortened, signed
 from jella.plot.given import fit_of, found, position
 from jella.plot.style import HIGH, LOW, SOFT, axes, short, titled
 
@@ -47,8 +47,9 @@ def loadings(of: Any, component: int = 0, *, view: str | None = None, n_features
     if not hasattr(model, "readout_"):
         found(Absent(f"{type(model).__name__} has no components"))
     schema, columns = model.schema_, model.get_feature_names_out()
-    if not -len(columns) <= component < len(columns):
-        raise ValueError(f"expected a component from 0 to {len(columns) - 1}, got {component}; choose one of them")
+    if component not in range(-len(columns), len(columns)):
+        got = shortened(str(component), 40)
+        raise ValueError(f"expected a component from 0 to {len(columns) - 1}, got {got}; choose one of them")
     names, weights, views = [], [], []
     for v in position(view, schema.names):
         U = to_numpy(model.readout_.bases[v])[:, component].astype(np.float64)

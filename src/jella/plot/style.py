@@ -83,10 +83,11 @@ def scale_bar(ax: Any, drawn: Any, label: str, *, beside: float = 0.0, **setting
     return bar
 
 
-def spaced(ax: Any, n: int, least: float = 0.24) -> np.ndarray:
-    """Which of n evenly spaced ticks have room for a number, at least this many inches apart."""
-    width = ax.get_position().width * ax.figure.get_figwidth()
-    return np.arange(0, n, max(1, int(np.ceil(least * n / max(width, 0.1)))))
+def number_columns(ax: Any, words: Sequence[str]) -> None:
+    """Ticks at as many columns as there is room for when the figure is drawn."""
+    ticker = need("matplotlib.ticker", "plot")
+    ax.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: dict(enumerate(words)).get(round(x), "")))
 
 
 def group_ticks(ax: Any, groups: np.ndarray, sizes: np.ndarray, *, sides: str = "x") -> None:

@@ -24,6 +24,8 @@ from jella.report.summary import UNSTABLE
 
 #: lines between more clusters than these are faint
 FEW = 15
+#: numbers of clusters that have room along the affinity
+MOST_TICKS = 24
 
 
 def affinity_figure(found: AffinityMap, clusters: np.ndarray) -> Figure:
@@ -33,9 +35,11 @@ def affinity_figure(found: AffinityMap, clusters: np.ndarray) -> Figure:
     top = float(np.quantile(positive, 0.99)) if positive.size else 1.0
     shown = heat(found.values / top, "affinity", zmin=0, zmax=1) | {"hovertemplate": "%{z:.2f}<extra></extra>"}
     starts = np.concatenate([[0], found.ends[:-1]])
-    named = np.flatnonzero(found.ends - starts >= m / 40) if clusters.size else np.empty(0, dtype=np.intp)
+    middles = (starts + found.ends - 1) / 2
+    named = _apart(middles, m / MOST_TICKS) if clusters.size else []
     ticks = {
-        "tickvals": ((starts + found.ends - 1) / 2)[named].tolist(),
+        "tickvals": middles[named].tolist(),
+        "tickangle": 0,
         "ticktext": [str(clusters[i]) for i in named],
         "showgrid": False,
         "range": [-0.5, m - 0.5],
@@ -47,11 +51,24 @@ def affinity_figure(found: AffinityMap, clusters: np.ndarray) -> Figure:
     lines = [line_at(side, float(end) - 0.5, m) | faint for end in found.ends[:-1] for side in "xy"]
     meta: Figure = {}
     if clusters.size > 1:
-        meta["ticks"] = {"xaxis": named.tolist(), "yaxis": named.tolist()}
+        meta |= {"ticks": {"xaxis": named, "yaxis": named}, "square": True}
         sides = np.stack([starts, found.ends, starts, found.ends], axis=1) - 0.5
         meta["blocks"] = sides.tolist()
     drawn = layout(520, xaxis=ticks | {"title": {"text": title}}, yaxis=y, shapes=lines, meta=meta)
     return {"data": [shown], "layout": drawn}
+
+
+def _apart(places: np.ndarray, least: float) -> list[int]:
+    """The places, in their order, that are at least so far from the one chosen before.
+
+    >>> _apart(np.array([0.0, 1.0, 2.5, 3.0, 5.0]), 2.0)
+    [0, 2, 4]
+    """
+    chosen = [0]
+    for i in range(1, places.size):
+        if places[i] - places[chosen[-1]] >= least:
+            chosen.append(i)
+    return chosen
 
 
 def sizes_figure(sizes: np.ndarray) -> Figure:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from jella.describe.cluster_table import strongest_words
 from jella.describe.markers import Markers
 from jella.describe.palette import palette
 from jella.describe.subject import Absent
-from jella.numerics.words import counted, number, percent, signed
+from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
 from jella.report.markup import ClusterRow, Markup, joined, plot, swatch, table, tag
 from jella.report.probabilities import UNCERTAIN
@@ -18,8 +19,6 @@ from jella.report.summary import UNSTABLE
 
 #: with more clusters, plots by cluster take the whole width
 MOST_BESIDE = 20
-#: features that the table of clusters names
-N_FEATURES = 3
 
 
 def cluster_colours(k: int) -> list[tuple[str, str]]:
@@ -97,8 +96,7 @@ def _best(found: Markers | Absent, i: int) -> Markup | str:
     """The features of a cluster that differ most, of all views."""
     if isinstance(found, Absent):
         return ""
-    every = sorted((m for markers in found.found[i] for m in markers), key=lambda m: -abs(m.difference))[:N_FEATURES]
-    words = ", ".join(f"{m.feature} {signed(m.difference, '.1f')}" for m in every)
+    words = strongest_words(found, i)
     return tag("span", words, class_="features", title=words)
 
 
@@ -111,8 +109,8 @@ def affinity_section(data: ReportData) -> Markup:
     inside = ""
     if found.inside is not None and found.modularity is not None and data.clusters.size > 1:
         inside = (
-            f" {percent(found.inside)} of it lies within clusters; modularity {found.modularity:.2f} (0: no more than "
-            "at random)."
+            f" {percent(found.inside)} of it lies within clusters, where {percent(found.inside - found.modularity)} "
+            "would by chance."
         )
     order = "ordered by cluster" if data.clusters.size else "similar samples next to each other"
     unit = "as a share of the 99th percentile of its positive values"

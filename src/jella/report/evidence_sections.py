@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jella.describe.subject import Absent
 from jella.evidence.confidence import CLASSES
 from jella.evidence.gather import ClusterEvidence
 from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, VALLEY, VALLEY_OF_CLOUDS, ClusterPath
@@ -12,6 +13,7 @@ from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
 from jella.report.probabilities import UNCERTAIN, Probabilities
 from jella.report.sampling import drawn_words
+from jella.report.summary import UNSTABLE_PARTITION
 
 #: uncertain samples that a table lists
 MOST_DOUBTS = 20
@@ -23,7 +25,7 @@ def number_section(found: ClusterEvidence, data: ReportData) -> Markup:
     """The section on the number of clusters: a sentence, and curves where several numbers were compared."""
     path = found.path
     words = path.words()
-    sentence = f"{words[0].upper()}{words[1:]}. {_nesting(path)}".strip()
+    sentence = " ".join(part for part in (f"{words[0].upper()}{words[1:]}.", _nesting(path), _borders(path)) if part)
     drawn = f" It is about {found.n_samples:,} samples, drawn at random." if found.n_samples < data.sizes.sum() else ""
     note = (
         "Modularity says how much more often neighbours are in the same cluster than by chance. It is compared with "
@@ -43,13 +45,22 @@ def _nesting(path: ClusterPath) -> str:
         return ""
     few, more, least = min(steps, key=lambda step: step[2])
     if least >= NESTED:
-        return (
-            f"The supported numbers nest: finer clusters divide coarser ones, for at least {percent(least)} of the "
-            "samples at each step."
-        )
+        whom = "all samples" if least == 1 else f"at least {percent(least)} of the samples"
+        return f"The supported numbers nest: finer clusters divide coarser ones, for {whom} at each step."
     return (
         f"The supported numbers do not all nest: from {few} to {more} clusters, only {percent(least)} of the samples "
         "stay with the rest of their finer cluster."
+    )
+
+
+def _borders(path: ClusterPath) -> str:
+    """What clear clusters are that refits do not find again, in a sentence."""
+    stable = float(path.stability[path.numbers == path.best][0])
+    if not path.is_clear or not stable < UNSTABLE_PARTITION:
+        return ""
+    return (
+        "Clear means clearer than in data without groups. Which samples belong together is less sure: refits divide "
+        "them differently."
     )
 
 
@@ -73,8 +84,8 @@ def _figures(path: ClusterPath) -> str:
 def _rule(path: ClusterPath) -> str:
     """When clusters are clear, and how clear these are."""
     return (
-        f"Clusters are clear from a clarity of {CLEAR:.0f} on; here it is {path.clarity:.1f}. It is the mean number of "
-        "standard deviations above what is expected without groups, plus one per "
+        f"Clusters are clear from a clarity of {CLEAR:.0f} on; here it is {number(path.clarity, '.1f')}. It is the "
+        "mean number of standard deviations above what is expected without groups, plus one per "
         f"{STABILITY_UNIT:g} of additional stability.{_cloud(path)}"
     )
 
@@ -134,8 +145,8 @@ def has_stability(path: ClusterPath) -> bool:
 def probability_section(found: Probabilities, data: ReportData) -> Markup:
     """The section on the probabilities of labels."""
     n, doubts = found.own.size, len(found.doubts)
-    several = "label is" if doubts == 1 else "labels are"
-    count = f"{doubts:,} of {n:,} {several} uncertain: their probability is below {UNCERTAIN}."
+    verb = "is" if doubts == 1 else "are"
+    count = f"{doubts:,} of {n:,} labels {verb} uncertain, with a probability below {UNCERTAIN}."
     count += drawn_words(n, found.n_samples)
     meaning = (
         "The probability of a label is the share of refits on halves of the samples that would give it again, judged "
@@ -143,6 +154,8 @@ def probability_section(found: Probabilities, data: ReportData) -> Markup:
         if len(found.table)
         else "Refits did not check these probabilities: they are the votes of the neighbours of each sample."
     )
+    if not isinstance(data.stability, Absent) and data.stability.drawn:
+        meaning += " Refits to more samples may make labels surer."
     described = f"Histogram of the probabilities of {counted(n, 'label')}; {doubts:,} are below {UNCERTAIN}."
     histogram = plot("plot-probability", described, "Probability of each sample's own cluster.")
     parts = [tag("p", f"{count} {meaning}"), tag("div", histogram, _calibration(found), class_="pair")]
@@ -167,7 +180,7 @@ def _doubts(found: Probabilities) -> Markup:
     if not found.doubts:
         return Markup()
     rows = [
-        (d.sample, str(d.cluster), f"{d.probability:.2f}", str(d.next_cluster), f"{d.next_probability:.2f}")
+        (d.sample, str(d.cluster), f"{d.probability:.3f}", str(d.next_cluster), f"{d.next_probability:.3f}")
         for d in found.doubts[:MOST_DOUBTS]
     ]
     total = len(found.doubts)

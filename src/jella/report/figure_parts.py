@@ -11,7 +11,7 @@ Figure: TypeAlias = dict[str, Any]
 
 def heat(values: np.ndarray, title: str, *, zmin: float, zmax: float, colorbar_format: str | None = None) -> Figure:
     """A heat map."""
-    bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    bar = {"title": {"text": title, "side": "top"}, "thickness": 12, "outlinewidth": 0}
     bar |= {} if colorbar_format is None else {"tickformat": colorbar_format}
     # single precision is enough for colours, and halves the file
     z = np.ascontiguousarray(values, dtype=np.float32)

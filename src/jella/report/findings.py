@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from jella.describe.affinity import AffinityMap, find_affinity
-from jella.describe.colouring import MISSING, MOST_COLUMNS, Colouring, of_column, one_per_sample, own_colourings
+from jella.describe.colouring import (
+    MISSING,
+    MOST_CLASSES,
+    MOST_COLUMNS,
+    Colouring,
+    of_column,
+    one_per_sample,
+    own_colourings,
+)
 from jella.describe.confusion import Confusion
 from jella.describe.convergence import Convergence, find_convergence
 from jella.describe.evidence import find_evidence
@@ -167,16 +175,16 @@ def _colourings(
     subject: Subject, truth: np.ndarray | None, columns: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> list[Colouring]:
     """All colourings of some samples."""
-    found = own_colourings(subject, rows)
-    given = {} if truth is None else {"given label": truth}
-    given |= dict(list(columns.items())[:MOST_COLUMNS])
-    return found + [of_column(name, column[rows]) for name, column in given.items()]
+    found = [one for one in own_colourings(subject, rows) if one.name != "cluster" or subject.clusters.size > 1]
+    if truth is not None:
+        found.append(of_column("given label", truth[rows], levels_at_most=MOST_CLASSES, few_numbers=np.inf))
+    return found + [of_column(name, column[rows]) for name, column in list(columns.items())[:MOST_COLUMNS]]
 
 
 def _agreement(subject: Subject, truth: np.ndarray | None) -> Agreement | None:
     if truth is None or subject.labels is None:
         return None
-    words = of_column("label", truth, levels_at_most=None)
+    words = of_column("label", truth, levels_at_most=None, few_numbers=np.inf)
     assert words.levels is not None
     known = np.array([words.levels[code] != MISSING for code in words.values]) & (subject.labels >= 0)
     if not known.any():

@@ -87,7 +87,7 @@ def _survival(found: Survival, clusters: np.ndarray) -> Markup:
         )
         for curve in found.curves
     ]
-    head = ["", "samples", "events", "median time", *(f"at risk at {time:,.6g}" for time in times)]
+    head = ["cluster", "samples", "events", "median time", *(f"at risk at {time:,.6g}" for time in times)]
     test = "" if np.isnan(found.p_value) else f" Log-rank test of all clusters: p {_compared(found.p_value)}."
     caption = f"Kaplan-Meier estimates of the share without the event ({found.event}) by {found.time}.{test}"
     described = f"Survival curves of {len(found.curves)} clusters.{test}"
@@ -151,20 +151,24 @@ def survival_figure(found: Survival, clusters: np.ndarray) -> Figure:
 
 
 def _confusion(found: Confusion, clusters: np.ndarray) -> Markup:
-    classes = found.classes[:MOST_CLASSES]
+    classes, own = found.classes[:MOST_CLASSES], set(zip(found.own, range(len(found.own)), strict=True))
+
+    def cell(i: int, j: int) -> str:
+        n = int(found.counts[i, j])
+        return tag("b", f"{n:,}") if (i, j) in own and n else f"{n:,}" if n else "·"
+
     rows = [
-        _row_of(cluster, clusters, *(str(n) if n else "·" for n in row[: len(classes)]), f"{sum(row):,}")
-        for cluster, row in zip(found.clusters, found.counts.tolist(), strict=True)
+        _row_of(cluster, clusters, *(cell(i, j) for j in range(len(classes))), f"{found.counts[i].sum():,}")
+        for i, cluster in enumerate(found.clusters)
     ]
     more = f" The first {len(classes)} of {len(found.classes)} classes." if len(found.classes) > len(classes) else ""
-    own = np.trace(found.counts) / found.counts.sum()
     words = (
-        "Samples by cluster and given label. Labels are ordered so that each cluster has its own on the diagonal, as "
-        f"far as possible: {percent(own)} of the samples lie there.{more}"
+        "Samples by cluster (rows) and given label (columns). Labels and clusters belong together one to one, as well "
+        f"as possible; the numbers of these pairs are bold, and hold {percent(found.agreement)} of the samples.{more}"
     )
     return joined(
         [
             tag("p", words),
-            table("Clusters and given labels", ["", *classes, "all"], rows, numbers=len(classes) + 1),
+            table("Clusters and given labels", ["cluster", *classes, "all"], rows, numbers=len(classes) + 1),
         ]
     )

@@ -21,12 +21,21 @@ def prediction_section(found: Predictions, data: ReportData) -> Markup:
         f"{found.measured} The error is the root mean square over the hidden values, in {_units(shown)}; the gain is "
         "the share of the mean's squared error that the model avoids (0%: no better than the mean, 100%: perfect)."
     )
+    unsure = [p.view for p in shown if p.is_unsure]
+    if unsure:
+        words += (
+            f" The gain in {listed(unsure)} may be chance: the difference of the errors is below the standard error."
+        )
     told = "; ".join(f"{p.view}: {p.error:.2f} against {p.mean_error:.2f}" for p in shown)
     scatters = [
         plot(f"plot-prediction-{v}", f"Plot of predicted and true values of view {p.view}.")
         for v, p in enumerate(shown)
     ]
-    errors = plot("plot-errors", f"Bar chart of errors of the model against the mean. {told}.", "Lower is better.")
+    errors = tag(
+        "div",
+        plot("plot-errors", f"Bar chart of errors of the model against the mean. {told}.", _about_errors(shown)),
+        class_="narrow" if len(shown) < 3 else None,
+    )
     return joined(
         [
             tag("p", words),
@@ -38,9 +47,17 @@ def prediction_section(found: Predictions, data: ReportData) -> Markup:
     )
 
 
+def _about_errors(shown: tuple[Prediction, ...]) -> str:
+    lines = " The lines show one standard error." if any(p.standard_error is not None for p in shown) else ""
+    return f"Lower is better.{lines}"
+
+
 def _about_points(found: Predictions) -> str:
     """What the plots of predicted and true values show."""
-    words = "Some of the hidden values; on the dashed line, predicted and true values are equal."
+    words = (
+        f"Some of the hidden values, as distances from the mean of their feature in {_units(found.by_view)}; on the "
+        "dashed line, predicted and true values are equal."
+    )
     by_kind = [is_drawn_as_points(found.kinds.get(p.view, "")) for p in found.by_view]
     if any(by_kind):
         words += " Nine tenths of the true values of each predicted size lie in the outlined band."

@@ -71,6 +71,11 @@ class Prediction:
         return self.error + (self.standard_error or 0.0) < self.mean_error
 
     @property
+    def is_unsure(self) -> bool:
+        """Whether the error is smaller than that of the mean, but only within its own uncertainty."""
+        return self.error < self.mean_error and not self.is_better and not self.by_mean
+
+    @property
     def gain(self) -> float:
         """Share of the squared error of the mean that the model avoids; 1 is perfect, 0 is no better than the mean."""
         return 1.0 - (self.error / self.mean_error) ** 2 if self.mean_error > 0 else float("nan")

@@ -104,14 +104,20 @@ def _missing(data: ReportData) -> Markup:
         ],
         numbers=4,
     )
-    note = tag("p", "Shares of values count all entries of a view, those of samples without it too.", class_="note")
+    note = tag("p", _about_views(found.missing), class_="note")
     if found.missing == 0:
-        return joined([views, tag("p", "Nothing is missing.", class_="fine")])
+        return joined([views, note, tag("p", "Nothing is missing.", class_="fine")])
     binned = f" The {n:,} samples share {found.share.shape[1]} columns, each a mean." if found.is_binned else ""
     entries = " In between: a part of the entries is observed." if found.has_entries else ""
     caption = f"Samples in columns, sorted by the views that they have; grey is what is missing.{binned}{entries}"
     described = f"Map of {n} samples by {len(found.views)} views; {percent(found.missing)} of all values are missing."
     return joined([views, note, plot("plot-missing", described, caption), _patterns(data)])
+
+
+def _about_views(missing: float) -> str:
+    weight = "Weight is how much a view counts in the fit."
+    shares = "Shares of values count all entries of a view, those of samples without it too. "
+    return f"{shares if missing else ''}{weight}"
 
 
 def _patterns(data: ReportData) -> Markup:

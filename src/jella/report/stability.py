@@ -92,8 +92,8 @@ def _of_refits(subject: Subject, evidence: ClusterEvidence) -> Stability | Absen
         between=float(path.stability[at[0]]),
         compared=f"without groups, {path.expected_stability[at[0]]:.2f} is expected",
         by_cluster=confidence.by_cluster[subject.clusters],
-        measure="How often a sample of the cluster is in the same cluster again, in other "
-        f"{counted(confidence.n_refits, 'refit')}, to halves of the samples",
+        measure="How often a sample of the cluster is in the same cluster again, in "
+        f"{counted(confidence.n_refits, 'other refit')}, to halves of the samples",
         axis="refits that agree",
         drawn=f" This is about {m:,} of the {n:,} samples, drawn at random." if is_part else "",
     )

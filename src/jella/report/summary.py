@@ -82,7 +82,7 @@ def _fit(subject: Subject, data: Findings) -> str:
     if subject.embedding is not None:
         size = f" It gives each sample {counted(subject.embedding.shape[1], 'coordinate')}."
     names = subject.model.adjusted_for_
-    effects = f" Its values are those without the effects of {listed(names)}." if names else ""
+    effects = f" This page is about values without the effects of {listed(names)}." if names else ""
     return f"The method is {subject.method}.{size}{effects}"
 
 
@@ -122,6 +122,8 @@ def _completion(data: Findings) -> str:
         return ""
     better = [p for p in found.by_view if p.is_better]
     if not better:
+        if any(p.is_unsure for p in found.by_view):
+            return "It is not sure that hidden values are predicted better than by the mean of their feature."
         return "Values that were hidden on purpose are predicted no better than by the mean of their feature."
     gains = [f"{percent(p.gain)} in {p.view}" for p in better]
     return (
@@ -199,11 +201,13 @@ def _about_clusters(subject: Subject, data: Findings) -> Iterator[tuple[str, str
                 "The clusters change much with the choice of samples: other samples of the same kind "
                 "may give other clusters.",
             )
+        more = " Evidence from more samples may show them more stable." if data.stability.drawn else ""
         weak = [name for name, s in zip(names, data.stability.by_cluster, strict=True) if s < UNSTABLE]
         if weak:
             yield (
                 "clusters",
-                f"{_cluster(weak)} {listed(weak)} {_is(weak)} unstable: not found again from parts of the samples.",
+                f"{_cluster(weak)} {listed(weak)} {_is(weak)} unstable: not found again from parts of the samples."
+                f"{more}",
             )
 
 

@@ -1,7 +1,7 @@
 // the plots that came with the page: clusters get their colours and names, the highlighted one stands out
 
 // every one of many ticks would be on top of the next one on a phone
-const tickStep = (count, width) => Math.max(1, Math.ceil((13 * count) / Math.max(width - 60, 100)));
+const tickStep = (count, width, each = 13) => Math.max(1, Math.ceil((each * count) / Math.max(width - 60, 100)));
 
 function dressed(figure, width) {
   const { data, layout } = copy(figure);
@@ -29,7 +29,8 @@ function dressed(figure, width) {
     }
   }
   for (const [axis, which] of Object.entries(meta.ticks || {})) {
-    const step = axis === "xaxis" ? tickStep(which.length, width) : 1;
+    // beside a square is its scale; the numbers below it are not turned
+    const step = meta.square ? tickStep(which.length, width - 120, 18) : axis === "xaxis" ? tickStep(which.length, width) : 1;
     const shown = which.filter((i, place) => place % step === 0 || i === chosen);
     layout[axis].tickvals = shown.map((i) => layout[axis].tickvals[which.indexOf(i)]);
     layout[axis].ticktext = shown.map((i) => (i === chosen ? `<b>${escaped(tickOf(i))}</b>` : escaped(tickOf(i))));

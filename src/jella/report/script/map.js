@@ -2,7 +2,8 @@
 
 const chooser = byId("colour-by");
 const mapChooser = byId("map");
-const symbols = ["circle", "diamond", "square", "triangle-up", "cross", "star", "x", "triangle-down", "pentagon", "hexagram"];
+// for groups on paper and for colour-blind readers; 11 and 8 colours have no common divisor, so 88 pairs differ
+const symbols = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "triangle-left", "triangle-right", "pentagon", "star"];
 const selection = new Set();
 let isLasso = false;
 
@@ -26,7 +27,7 @@ function hoverText(i) {
 function pointTrace(map, at, name, marker) {
   const rows = at.map((j) => map.rows[j]);
   const picked = at.map((_, j) => j).filter((j) => selection.has(rows[j]));
-  const size = map.rows.length > 1000 ? 5 : map.rows.length > 300 ? 7 : 9;
+  const size = map.rows.length > 3000 ? 5 : map.rows.length > 1000 ? 6 : map.rows.length > 300 ? 7 : 9;
   return {
     type: "scatter",
     mode: "markers",
@@ -48,7 +49,7 @@ function tracesBy(map, colouring) {
   if (!colouring) return [pointTrace(map, every, "samples", {})];
   if (!colouring.levels) {
     const known = every.filter((j) => colouring.values[map.rows[j]] !== null);
-    const bar = { title: { text: escaped(colouring.name), side: "right" }, thickness: 12, outlinewidth: 0 };
+    const bar = { title: { text: escaped(short(colouring.name, 16)), side: "top" }, thickness: 12, outlinewidth: 0 };
     const scale = root.dataset.theme === "dark" ? "Viridis" : "Cividis";
     const color = known.map((j) => colouring.values[map.rows[j]]);
     const numbers = pointTrace(map, known, colouring.name, { color, colorscale: scale, colorbar: bar, showscale: true });
@@ -70,10 +71,11 @@ function tracesBy(map, colouring) {
 const mixedPlace = (i) => Math.imul(i + 1, 2654435761) >>> 0;
 
 function lookOf(colouring, code) {
-  if (isByCluster(colouring) && code < clusters.ids.length) return { color: colourOf(code), symbol: "circle", edge: 0.5 };
+  const symbol = symbols[code % symbols.length];
+  if (isByCluster(colouring) && code < clusters.ids.length) return { color: colourOf(code), symbol, edge: 0.5 };
   const isRest = ["not known", "other"].includes(colouring.levels[code]);
   if (isRest) return { color: "#888888", symbol: "circle-open", edge: 1 };
-  return { color: eight[root.dataset.theme][code % 8], symbol: symbols[Math.floor(code / 8) % symbols.length], edge: 0.5 };
+  return { color: eight[root.dataset.theme][code % 8], symbol, edge: 0.5 };
 }
 
 function legendTrace(level, code, { color, symbol }) {
@@ -94,7 +96,8 @@ function apart(labels, map, width, height) {
     const [w, h] = [2 * half[0], 2 * half[1]];
     const free = [[0, 0], [0, h], [0, -h], [w, 0], [-w, 0]].find(([dx, dy]) => kept.every((other) =>
       Math.abs(at[0] + dx - other.at[0]) >= half[0] + other.half[0] || Math.abs(at[1] + dy - other.at[1]) >= half[1] + other.half[1]));
-    if (free) kept.push({ label: { ...label, xshift: free[0], yshift: free[1] }, half, at: [at[0] + free[0], at[1] + free[1]] });
+    const above = half[1] + 6; // else a label hides its sample
+    if (free) kept.push({ label: { ...label, xshift: free[0], yshift: free[1] + above }, half, at: [at[0] + free[0], at[1] + free[1]] });
   }
   return kept.map((one) => one.label);
 }
@@ -131,9 +134,10 @@ function drawMap() {
   const bare = map.name === "PCA" ? {} : { showticklabels: false, showgrid: false };
   const legend = { orientation: "h", yanchor: "top", y: -0.14, x: 0, itemsizing: "constant" };
   const height = Math.min(560, Math.max(360, place.clientWidth * 0.75));
+  const top = colouring && !colouring.levels ? 36 : 10; // the title of a scale is below the buttons
   const layout = {
-    height: height + 24 * lines,
-    margin: { l: 10, r: 10, t: 10, b: 10 },
+    height: height + 24 * lines + top,
+    margin: { l: 10, r: 10, t: top, b: 10 },
     hovermode: "closest",
     dragmode: isLasso ? "lasso" : false,
     showlegend: named,

@@ -26,7 +26,10 @@ addEventListener("beforeprint", () => {
   before = { theme: root.dataset.theme, closed };
   before.closed.forEach((details) => { details.open = true; });
   if (before.theme === "dark") setTheme("light");
-  plots().forEach((place) => Plotly.relayout(place, { width: place.closest(".many, .pair, .trio") ? 320 : 660 }));
+  plots().forEach((place) => {
+    const small = place.closest(".wide-plot") ? { "xaxis.tickfont.size": 7 } : {}; // a paper is narrower than a screen
+    Plotly.relayout(place, { width: place.closest(".many, .pair, .trio") ? 320 : 660, ...small });
+  });
 });
 addEventListener("afterprint", () => {
   before.closed.forEach((details) => { details.open = false; });
