@@ -17,7 +17,8 @@ TIES = 0.001
 
 def intervals(results: list[Result]) -> list[str]:
     """Coverage, ties and mean width by set, kind of hole, and third of the samples; nothing without intervals."""
-    having = [result for result in results if _counts_ties(result) and result["set"] in TABLE_SETS]
+    known = [result for result in results if result.get("coverage") and result["set"] in TABLE_SETS]
+    having = [result for result in known if _counts_ties(result)]
     if not having:
         return []
     return [
@@ -30,6 +31,7 @@ def intervals(results: list[Result]) -> list[str]:
         "Where values lie exactly at an end of their interval, as zeros of words do at a lower end of 0, the share of",
         "those that lie strictly inside comes second: no interval can choose between the two, so 90 % between them is",
         "as near as such values allow.",
+        *_left_out(having, len(known)),
         "",
         "By setting, all sets:",
         "",
@@ -42,8 +44,15 @@ def intervals(results: list[Result]) -> list[str]:
 
 
 def _counts_ties(result: Result) -> bool:
-    """Whether there are intervals; older cells do not count values at their ends."""
-    return all(len(part) == 4 for parts in result.get("coverage", {"": [()]}).values() for part in parts)
+    """Whether values at the ends of intervals were counted; older results do not say it."""
+    return all(len(part) == 4 for parts in result["coverage"].values() for part in parts)
+
+
+def _left_out(having: list[Result], n_known: int) -> list[str]:
+    """Words on results that the tables leave out."""
+    if len(having) == n_known:
+        return []
+    return ["", f"From {len(having)} of {n_known} results: older ones did not count values at the ends."]
 
 
 def _table(groups: dict[str, list[Result]], title: str) -> list[str]:

@@ -163,7 +163,8 @@ def _how(results: list[Result]) -> list[str]:
     versions: dict[str, set[str]] = {}
     for result in results:
         for name, version in result.get("versions", {}).items():
-            versions.setdefault("state of jella's source" if name == "source" else name, set()).add(version)
+            if name != "source":
+                versions.setdefault(name, set()).add(version)
     told = "; ".join(f"{name} {', '.join(sorted(found))}" for name, found in sorted(versions.items()))
     return [
         "",
@@ -177,7 +178,19 @@ def _how(results: list[Result]) -> list[str]:
         f"Machines: {_machines(results)}.",
         "",
         f"Versions: {told}.",
+        "",
+        f"States of jella's source: {_sources(results)}.",
     ]
+
+
+def _sources(results: list[Result]) -> str:
+    """The digest of each state of the source, and how many results of which sets it computed."""
+    sets: dict[str, Counter[str]] = {}
+    for result in results:
+        if "source" in result.get("versions", {}):
+            sets.setdefault(result["versions"]["source"], Counter())[result["set"]] += 1
+    told = {one: ", ".join(f"{name} ({count})" for name, count in found.items()) for one, found in sets.items()}
+    return "; ".join(f"{one}: {names}" for one, names in sorted(told.items()))
 
 
 def _machines(results: list[Result]) -> str:
