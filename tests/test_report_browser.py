@@ -292,6 +292,22 @@ def test_groups_are_drawn_in_mixed_order_and_selected_from_the_legend(page):
     assert page.get_log("browser") == []
 
 
+@pytest.mark.parametrize("width", [390, 1100])
+def test_names_of_groups_are_within_the_map(driver, report, width):
+    show(driver, report, width=width)
+    ends = """
+        const [svg, axis] = ['.main-svg', '.xtitle'].map((part) =>
+          document.querySelector(`#plot-embedding ${part}`).getBoundingClientRect());
+        const names = [...document.querySelectorAll('#plot-embedding .legendtext')];
+        const boxes = names.map((name) => name.getBoundingClientRect());
+        return names.length && boxes.every((one) =>
+          one.right <= svg.right && one.bottom <= svg.bottom && one.top >= axis.bottom);
+    """
+    for name in ("views present", "given label", HOSTILE):
+        choose(driver, "colour-by", name)
+        assert until(driver, ends)
+
+
 def test_samples_are_selected_by_lasso_group_and_name(page):
     from selenium.webdriver.common.action_chains import ActionChains
 

@@ -176,11 +176,20 @@ def _class_of(probability: float) -> str:
     return f"{CLASSES[place]:g} to {CLASSES[place + 1]:g}"
 
 
+def _down(probability: float) -> str:
+    """Two digits, rounded down: one that is below a limit is not written as the limit.
+
+    >>> _down(0.5998), _down(0.29)
+    ('0.59', '0.29')
+    """
+    return f"{np.floor(100 * probability + 1e-9) / 100:.2f}"
+
+
 def _doubts(found: Probabilities) -> Markup:
     if not found.doubts:
         return Markup()
     rows = [
-        (d.sample, str(d.cluster), f"{d.probability:.3f}", str(d.next_cluster), f"{d.next_probability:.3f}")
+        (d.sample, str(d.cluster), _down(d.probability), str(d.next_cluster), _down(d.next_probability))
         for d in found.doubts[:MOST_DOUBTS]
     ]
     total = len(found.doubts)

@@ -79,8 +79,9 @@ function lookOf(colouring, code) {
 }
 
 function legendTrace(level, code, { color, symbol }) {
+  const most = Math.max(24, Math.floor(byId("plot-embedding").clientWidth / 8) - 14); // a name that fits on a line
   const nowhere = { x: [null], y: [null], hoverinfo: "skip" };
-  return { type: "scatter", mode: "markers", name: escaped(level), meta: { code }, marker: { color, symbol }, ...nowhere };
+  return { type: "scatter", mode: "markers", name: escaped(short(level, most)), meta: { code }, marker: { color, symbol }, ...nowhere };
 }
 
 // labels, the largest clusters first, moved a little or left out where they would lie on others
@@ -128,9 +129,11 @@ function drawMap() {
   const own = isByCluster(colouring);
   const traces = tracesBy(map, colouring);
   const named = Boolean(colouring && colouring.levels) && !own;
-  // room for the legend, which goes below the plot and takes as many lines as the names need
-  const letters = traces.slice(1).reduce((sum, one) => sum + String(one.name).length + 7, 0);
-  const lines = named ? Math.ceil((letters * 8) / Math.max(place.clientWidth, 280)) : 0;
+  // room for the legend, which goes below the plot, in columns as wide as the longest name
+  const entries = traces.slice(1);
+  const entrywidth = 8 * Math.max(0, ...entries.map((one) => one.name.length)) + 8;
+  const columns = Math.max(1, Math.floor((place.clientWidth - 60) / (entrywidth + 40)));
+  const lines = named ? 1 + Math.ceil(entries.length / columns) : 0;
   const bare = map.name === "PCA" ? {} : { showticklabels: false, showgrid: false };
   const legend = { orientation: "h", yanchor: "top", y: -0.14, x: 0, itemsizing: "constant" };
   const height = Math.min(560, Math.max(360, place.clientWidth * 0.75));
@@ -141,7 +144,7 @@ function drawMap() {
     hovermode: "closest",
     dragmode: isLasso ? "lasso" : false,
     showlegend: named,
-    legend: { ...legend, title: { text: named ? escaped(colouring.name) : "" } },
+    legend: { ...legend, entrywidth, title: { text: named ? escaped(short(colouring.name)) : "", side: "top" } },
     xaxis: { title: { text: map.axes[0] }, automargin: true, zeroline: false, ...bare },
     yaxis: { title: { text: map.axes[1] }, automargin: true, zeroline: false, ...bare },
     annotations: own ? apart(clusterLabels(map), map, place.clientWidth - 60, height - 60) : [],
