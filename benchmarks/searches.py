@@ -40,7 +40,7 @@ def tiles(rows: Rows, _: int) -> np.ndarray:
     from jella.graphs import neighbours
 
     neighbours.EXACT = len(rows)
-    return neighbours.dense_nearest(rows, Q)[1]
+    return neighbours.dense_nearest(rows, Q)
 
 
 def cells(rows: Rows, probes: int) -> np.ndarray:
@@ -48,7 +48,7 @@ def cells(rows: Rows, probes: int) -> np.ndarray:
     from jella.graphs import neighbours
 
     neighbours.EXACT, neighbours.FOUND, neighbours.PROBES = 0, 1.0, probes
-    return neighbours.dense_nearest(rows, Q)[1]
+    return neighbours.dense_nearest(rows, Q)
 
 
 def pynndescent(rows: Rows, wide: int) -> np.ndarray:
