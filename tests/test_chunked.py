@@ -257,7 +257,7 @@ def test_samples_without_anything_are_refused_or_dropped():
     views = grouped("missing-view")
     for view in views:
         view[[0, 30, 31]] = np.nan
-    with pytest.raises(ValueError, match="sample 0, 30, 31 is missing in every view"):
+    with pytest.raises(ValueError, match="samples 0, 30 and 31 are missing in every view"):
         jella.MVLIV(3).fit(lazy(views))
     whole, chunked = (jella.MVLIV(3, on_empty="drop", max_iter=3).fit(X) for X in (views, lazy(views, (1, 17, 40))))
     same(chunked, whole)

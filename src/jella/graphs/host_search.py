@@ -30,7 +30,7 @@ MARGIN = 8
 
 
 @dataclass(frozen=True)
-class Factors:
+class SearchFactors:
     """Rows whose products are the sums of squared differences, and the shares of entries that two samples share.
 
     Attributes
@@ -135,7 +135,7 @@ class Search:
         candidates: np.ndarray,
         tiles: list[slice],
         centres: list[np.ndarray],
-        held: Factors | None,
+        held: SearchFactors | None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Rows, positions and distances of candidates that may be among the nearest, and the size of the rounding.
 
@@ -165,7 +165,7 @@ class Search:
 
     def factors(
         self, views: Views, rows: np.ndarray, centres: list[np.ndarray], dtype: np.dtype[Any], left: bool = False
-    ) -> Factors:
+    ) -> SearchFactors:
         """The factors of some samples on one side of the products."""
         values, at = np.empty((len(rows), self.columns), dtype), 0
         shares: list[np.ndarray] = []
@@ -191,10 +191,10 @@ class Search:
                 at += block.shape[1]
             shares.append(observed / d if left and entry else observed)
             norms += squares.sum(axis=1)
-        return Factors(values, np.concatenate(shares, axis=1), tuple(thin), norms)
+        return SearchFactors(values, np.concatenate(shares, axis=1), tuple(thin), norms)
 
     def distances(
-        self, left: Factors, sides: Iterator[tuple[slice, Factors]], width: int, dtype: np.dtype[Any]
+        self, left: SearchFactors, sides: Iterator[tuple[slice, SearchFactors]], width: int, dtype: np.dtype[Any]
     ) -> np.ndarray:
         """Distances (b, width) of the rows of the left factors from all candidates, with the rounding of products."""
         shape = len(left.values), width

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jella.graphs.host_search import BLOCK_BYTES, SMALLEST, TILE_BYTES, Factors, Search
+from jella.graphs.host_search import BLOCK_BYTES, SMALLEST, TILE_BYTES, Search, SearchFactors
 from jella.graphs.selection import SLACK, SPARE, bounds, rank_in_row, up_to_the_last
 from jella.numerics.arrays import row_blocks
 
@@ -57,10 +57,10 @@ class _Sides:
     def __init__(self, search: Search, panels: list[np.ndarray]) -> None:
         self.search, self.panels = search, panels
         self.centres = search.centres(np.concatenate(panels))
-        self.held: dict[int, Factors] = {}
+        self.held: dict[int, SearchFactors] = {}
         self.fit = search.base.n_samples * search.width * search.single.itemsize <= TILE_BYTES
 
-    def __call__(self, p: int) -> Factors:
+    def __call__(self, p: int) -> SearchFactors:
         """The factors of a panel."""
         if p in self.held:
             return self.held[p]

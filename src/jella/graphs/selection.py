@@ -116,7 +116,8 @@ def first_named(
     exact : callable
         Takes rows and columns, and returns these entries without that rounding.
 
-    >>> first_named(np.zeros(3, int), np.arange(3), np.array([2.0, 1.0, 2.0]), np.ones(1), 2, lambda i, j: -1.0 * j)
+    >>> exact = np.array([2.1, 1.0, 2.0])
+    >>> first_named(np.zeros(3, int), np.arange(3), np.round(exact), np.ones(1), 2, lambda i, j: exact[j])
     (array([0, 0]), array([1, 2]))
     """
     padded, start, length = _by_row(rows, values)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from jella.impute.leaning import expected_means, leanings
-from jella.impute.path import Known, OnPath, PathPredictor, PathStart, path, path_scaling
+from jella.impute.path import KnownEmbeddings, OnPath, PathPredictor, PathStart, path, path_scaling
 from jella.impute.predictors import Predictors, Refit
 from jella.impute.units import Units
 from jella.numerics.arrays import dense_rows, row_blocks
@@ -141,7 +141,7 @@ def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
 
 def _explored(
     views: Views, holed: Views, hidden: Hidden, units: Units, affected: np.ndarray
-) -> tuple[PathPredictor, Known, tuple[int, ...]]:
+) -> tuple[PathPredictor, KnownEmbeddings, tuple[int, ...]]:
     """The models around the best one of the path by hidden values, what is known of embeddings, and their numbers."""
     scaling = path_scaling(holed)
     norms, best, least = scaling.scale_of(holed), 0, np.inf
@@ -177,7 +177,7 @@ def _seen(
     hidden: Hidden,
     predictors: Predictors,
     affected: np.ndarray,
-    known: Known,
+    known: KnownEmbeddings,
     expected: Sequence[np.ndarray],
     trial: int,
 ) -> HiddenValues:

@@ -46,7 +46,7 @@ RULE = SOR(completes=True)
 #: the value of the constant, where samples have a norm near one in each view
 CONSTANT = 3.0
 #: the embedding of samples by each model of a predictor, None where it is not known
-Known: TypeAlias = Sequence[np.ndarray | None]
+KnownEmbeddings: TypeAlias = Sequence[np.ndarray | None]
 #: components with a singular value above this share of the weight are in the model; new ones start from this share
 INSIDE, FAINT = 0.7, 0.1
 
@@ -224,7 +224,7 @@ class PathPredictor:
         return cls.fitted(views, numbers, np.empty(0, dtype=np.intp))[0]
 
     @classmethod
-    def fitted(cls, views: Views, numbers: Sequence[int], rows: np.ndarray) -> tuple[PathPredictor, Known]:
+    def fitted(cls, views: Views, numbers: Sequence[int], rows: np.ndarray) -> tuple[PathPredictor, KnownEmbeddings]:
         """These models, and what is known of the embedding of some of the samples."""
         scaling = path_scaling(views)
         start = PathStart.of(scaling, views)
@@ -234,7 +234,7 @@ class PathPredictor:
     @classmethod
     def of(
         cls, scaling: Scaling, found: Sequence[tuple[OnPath, np.ndarray]], start: PathStart
-    ) -> tuple[PathPredictor, Known]:
+    ) -> tuple[PathPredictor, KnownEmbeddings]:
         """The predictor of models that were found on the path, and their embeddings of some of the samples.
 
         Those of sweeps are too far from the best ones.
@@ -243,7 +243,7 @@ class PathPredictor:
         known = [W if start.takes_all else None for _, W in found]
         return cls(scaling, (*(model for model, _ in found), *few)), [*known, *(None for _ in few)]
 
-    def predict(self, views: Views, known: Known | None = None) -> list[list[np.ndarray]]:
+    def predict(self, views: Views, known: KnownEmbeddings | None = None) -> list[list[np.ndarray]]:
         """The values (n, d) of each view by each model, in the user's units: [view][model].
 
         Parameters

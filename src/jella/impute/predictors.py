@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.neighbours import nearest
-from jella.impute.path import Known, PathPredictor
+from jella.impute.path import KnownEmbeddings, PathPredictor
 from jella.impute.units import Units
 from jella.numerics.arrays import to_numpy
 from jella.numerics.sparse_arrays import neighbour_graph
@@ -58,7 +58,7 @@ class Predictors:
         count = DONORS_PER_NEIGHBOUR * readout.n_neighbors
         return nearest(readout.samples, count, queries=readout.scaling.apply(views))
 
-    def predict(self, views: Views, near: np.ndarray, known: Known | None = None) -> list[np.ndarray]:
+    def predict(self, views: Views, near: np.ndarray, known: KnownEmbeddings | None = None) -> list[np.ndarray]:
         """For each view the predictions (K, n, d), as distances from the means of the fit in its standard deviations.
 
         Parameters
