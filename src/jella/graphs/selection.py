@@ -84,7 +84,7 @@ def up_to_the_last(
 
 
 def bounds(D: np.ndarray, q: int) -> np.ndarray:
-    """Finite bounds (b,) from above of the q-th smallest entry of each row, if so many are finite.
+    """Finite upper bounds (b,) of the q-th smallest entry of each row, if at least q entries are finite.
 
     >>> bounds(np.array([[3.0, 1.0, 2.0]]), 2).tolist()
     [2.0]

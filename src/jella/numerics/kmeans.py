@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from jella.numerics.arrays import Array, namespace
 
-#: rows that starts are compared on, at most; but so many per cluster in any case
+#: at most this many rows are compared to choose among starts, but at least this many per cluster
 COMPARED, PER_CLUSTER = 20_000, 100
 
 

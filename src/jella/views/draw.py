@@ -119,7 +119,7 @@ def draw_for_calibration(
     leanings : sequence of arrays (n, d) or None, one per view, optional
         Log-odds of each entry to be hidden, up to a constant; by default all are equal.
     most_samples : int, optional
-        With more samples, only so many of them, at random, can lose something.
+        With more samples, this many of them, drawn at random, can lose something.
 
     Examples
     --------
