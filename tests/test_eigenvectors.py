@@ -12,6 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from jella.graphs import spectral
 from jella.graphs.spectral import components, laplacian_eigenvectors, leading_eigenvectors
+from jella.numerics.eigen import lowest_of_dense
 
 K = 4
 by_size = pytest.mark.parametrize(
@@ -105,3 +106,14 @@ def test_without_convergence_a_second_try_asks_for_less(rng, monkeypatch):
     np.testing.assert_allclose(again, values, atol=1e-2)
     assert len(asked) == 2
     assert asked[1] > asked[0]
+
+
+def test_the_lowest_of_a_dense_array_are_those_of_all_libraries(rng):
+    strict = pytest.importorskip("array_api_strict")
+    root = rng.normal(size=(30, 30))
+    A = root @ root.T
+    values, vectors = np.linalg.eigh(A)
+    for library in (np, strict):
+        found, lowest = (np.asarray(one) for one in lowest_of_dense(library.asarray(A.copy()), 4))
+        np.testing.assert_allclose(lowest, values[:4], atol=1e-10)
+        np.testing.assert_allclose(np.abs(found.T @ vectors[:, :4]), np.eye(4), atol=1e-8)

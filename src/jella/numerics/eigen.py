@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jella.numerics.arrays import Array, cache_blocks, namespace
+from scipy.linalg import eigh
+
+from jella.numerics.arrays import Array, cache_blocks, is_numpy, namespace
+
+
+def lowest_of_dense(A: Array, k: int) -> tuple[Array, Array]:
+    """Eigenvectors (n, k) of the k lowest eigenvalues of a symmetric array, and the eigenvalues (k,); A may change.
+
+    In NumPy only these are computed, which takes a third of the time.
+    """
+    if is_numpy(A):
+        values, vectors = eigh(A, subset_by_index=[0, k - 1], overwrite_a=True, check_finite=False)
+        return vectors, values
+    values, vectors = namespace(A).linalg.eigh(A)
+    return vectors[:, :k], values[:k]
 
 
 def lowest_eigenvectors(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jella.numerics.arrays import Array, cache_blocks, inner, like, namespace, row_blocks, sqnorm, target_bytes
-from jella.numerics.eigen import lowest_eigenvectors
+from jella.numerics.eigen import lowest_eigenvectors, lowest_of_dense
 from jella.numerics.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
 from jella.problem.terms.base import Coupling, positive
 
@@ -157,8 +157,8 @@ class BlockDiagonal(Coupling):
         if n <= max(DIRECT if stored else DIRECT // 2, 4 * k):
             eye = xp.eye(n, dtype=W.dtype, device=W.device)
             dense = like(to_scipy(affinity).toarray(), W) if stored else affinity
-            values, vectors = xp.linalg.eigh(eye * degree - dense)
-            return vectors[:, :k], max(float(xp.sum(values[:k])), 0.0)
+            vectors, values = lowest_of_dense(eye * degree - dense, k)
+            return vectors, max(float(xp.sum(values)), 0.0)
         start, steps = (_first_vectors(W, k), max(60, self.eigen_steps)) if F is None else (F, self.eigen_steps)
         F_new, values = lowest_eigenvectors(laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=steps)
         return F_new, max(float(xp.sum(values)), 0.0)
