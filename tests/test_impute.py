@@ -162,6 +162,7 @@ def test_models_have_all_components_where_that_is_affordable(rng):
     assert (count(300, 5000), count(1000, 1000)) == (300, 1000)
     assert count(1500, 1200) == MOST_COMPONENTS
     assert count(5000, 2000) == count(900, 1_000_000) == FEWEST  # and not dense, if it is sparse
+    assert count(100, 1_000_000) == 100  # there are no more
     views = read_views([rng.normal(size=(250, 300))])
     assert [model.bases[0].shape[1] for model, _ in path(PathStart.of(path_scaling(views), views))][-1] == 250
 
