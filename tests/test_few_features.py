@@ -139,6 +139,7 @@ def test_gaps_between_larger_groups_make_no_valleys_within_them(rng):
     assert valley(X, halves, rng, y) < 1.8
     assert valley(X, y, rng) > 10
     assert valley(X, y, rng, y) == 1.0  # no pair is left
+    assert valley(X, np.where(halves > 1, halves + 1, halves), rng, y) < 1.8  # a cut may leave a number without samples
 
 
 def test_a_ring_around_a_group_is_not_cut():

@@ -120,6 +120,20 @@ def test_models_with_all_components_minimise_the_objective_of_incomplete_data(sh
     assert np.linalg.norm(residual, 2) <= 1.02 * weight
 
 
+def test_going_on_in_the_direction_of_the_last_step_saves_steps(rng, monkeypatch):
+    monkeypatch.setattr("jella.impute.thresholded.MOST_STEPS", 500)
+    monkeypatch.setattr("jella.impute.thresholded.TOLERANCE", 1e-6)
+    X = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 30)) + 0.3 * rng.normal(size=(40, 30))
+    views = read_views(np.where(rng.random(X.shape) < 0.5, X, np.nan))
+    steps, step = [], Thresholded._step
+    monkeypatch.setattr(Thresholded, "_step", lambda *given: steps.append(1) or step(*given))
+    Thresholded(views).solve(2.0)
+    taken = len(steps)
+    monkeypatch.setattr(Thresholded, "_go_on", lambda *given: None)
+    Thresholded(views).solve(2.0)
+    assert taken < 0.8 * (len(steps) - taken)
+
+
 def test_sweeps_and_singular_values_find_the_same_models(rng):
     views = read_views(low_rank(rng, n=50, widths=(15, 12), r=5, noise=0.4))
     scaling, predictions = path_scaling(views), []
@@ -162,6 +176,7 @@ def test_models_have_all_components_where_that_is_affordable(rng):
     assert (count(300, 5000), count(1000, 1000)) == (300, 1000)
     assert count(1500, 1200) == MOST_COMPONENTS
     assert count(5000, 2000) == count(900, 1_000_000) == FEWEST  # and not dense, if it is sparse
+    assert count(100, 1_000_000) == 100  # there are no more
     views = read_views([rng.normal(size=(250, 300))])
     assert [model.bases[0].shape[1] for model, _ in path(PathStart.of(path_scaling(views), views))][-1] == 250
 

@@ -15,7 +15,7 @@ from jella.impute.hidden_values import HiddenValues
 from jella.impute.imputer import N_FOLDS, cross_fitted
 from jella.impute.leaning import expected_means, leanings
 from jella.impute.recipe import Bounds, Recipe, first_guess, mean_error
-from jella.impute.spread import Spread
+from jella.impute.spread import Spread, _kept
 from jella.impute.units import Units
 from jella.views import read_views
 
@@ -317,6 +317,14 @@ def test_intervals_hold_values_of_new_samples_where_errors_of_a_sample_go_togeth
         new = of_new[:, None] + 0.5 * rng.normal(size=(60, 4))
         inside.append(np.mean((lower <= new) & (new <= upper)))
     assert 0.89 <= np.mean(inside) <= 0.92  # 0.88 if all errors count as independent
+
+
+def test_errors_that_go_together_are_kept_at_even_places():
+    errors = np.linspace(-1.0, 1.0, 1000)
+    few = _kept(errors, np.repeat(np.arange(40), 25))
+    assert few.size == 40
+    np.testing.assert_allclose(few, -few[::-1], atol=0.003)  # neither side lies further out
+    np.testing.assert_array_equal(_kept(errors, np.arange(1000)), errors)
 
 
 def test_intervals_grow_with_their_level_and_the_deviation_is_that_of_errors(rng):

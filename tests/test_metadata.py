@@ -193,6 +193,9 @@ def test_few_dates_are_categories_and_other_texts_are_no_dates():
     assert SampleColumn.of("code", [f"20150{i:03d}" for i in range(20)]).levels is not None
     assert SampleColumn.of("mixed", [*DAYS, "later"]).levels is not None
     assert SampleColumn.of("stay", [timedelta(hours=12 * i) for i in range(20)]).values[3] == 1.5
+    minutes = SampleColumn.of("measured", pd.date_range("2020-05-01 10:00", periods=20, freq="min"))
+    assert minutes.levels is None
+    np.testing.assert_allclose(np.diff(minutes.values), 1 / (365.2425 * 24 * 60), rtol=1e-3)
     assert SampleColumn.of("mixed", [1.0, "a", 2]).levels == ("1", "2", "a")
     values = [*DAYS, None]
     assert np.isnan(SampleColumn.of("visit", values).values[-1])

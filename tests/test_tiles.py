@@ -166,6 +166,12 @@ def test_largest_eigenpairs(xp, rng):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(7), atol=1e-8)
 
 
+def test_the_only_eigenpair_of_one_sample():
+    values, vectors = largest_eigenpairs(lambda x: 3.0 * x, np.ones(1), 1, 1e-8)
+    assert values.tolist() == [3.0]
+    assert vectors.tolist() == [[1.0]]
+
+
 def test_no_answer_from_a_start_that_the_operator_only_stretches():
     start = np.eye(50)[0]
     assert largest_eigenpairs(lambda x: np.arange(50.0)[:, None] * x, start, 3, 1e-6) is None

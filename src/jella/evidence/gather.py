@@ -253,9 +253,9 @@ def _against_clouds(
     rng: np.random.Generator,
     labels: np.ndarray | None,
 ) -> ClusterPath:
-    """The path against clouds, one for all samples or one for each of some groups; the most stable number is the best.
+    """The path compared with clouds: one of all samples, or one for each of some groups.
 
-    Of the numbers in question. With valleys of the best number and of the least in question.
+    The most stable of the numbers in question is the best. Valleys are of this number and of the least in question.
     """
     clouds = clouds_like(W, min(max(CLOUD_SAMPLES // len(W), FEWEST_CLOUDS), CLOUDS), rng, labels)
     null = np.array([_modularities(cloud, numbers, q) for cloud in clouds])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.cluster_path import partitions_of
-from jella.graphs.spectral import Graph
+from jella.graphs.spectral import Graph, components
 from jella.numerics.arrays import Array
 
 #: largest share of the edges of a group that leave it
@@ -22,6 +22,7 @@ def groups_apart(graph: Graph, n_clusters: int, place: Array | None = None) -> n
 
     A graph of wide neighbourhoods reaches over the gaps around groups that are curved, or smaller than others, and
     may cut a large group instead. Where narrow neighbourhoods stay inside groups of some size, no others are needed.
+    A graph of more connected components than groups says nothing about which of them belong together.
 
     Parameters
     ----------
@@ -34,8 +35,7 @@ def groups_apart(graph: Graph, n_clusters: int, place: Array | None = None) -> n
     >>> groups_apart(two, 2).tolist(), groups_apart(two, 3)
     ([0, 0, 0, 1, 1, 1], None)
     """
-    n = graph.shape[0]
-    if not 1 < n_clusters < n:
+    if not 1 < n_clusters < graph.shape[0] or components(graph)[0] > n_clusters:
         return None
     labels = partitions_of(graph, [n_clusters], place=place).labels[n_clusters]
     sizes = np.bincount(labels, minlength=n_clusters)

@@ -36,7 +36,7 @@ def valley(W: np.ndarray, labels: np.ndarray, rng: np.random.Generator, within: 
     """
     pairs = _neighbouring(W, labels)
     if within is not None:
-        most = [int(np.bincount(within[labels == c]).argmax()) for c in range(int(labels.max()) + 1)]
+        most = {int(c): int(np.bincount(within[labels == c]).argmax()) for c in np.unique(labels)}
         pairs = [(a, b) for a, b in pairs if most[a] == most[b]]
     beside, between = _counted(W, labels, pairs, rng)
     return float(np.median((beside + 1.0) / (between + 1.0))) if beside.size else 1.0

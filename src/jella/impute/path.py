@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from jella.impute.thresholded import Thresholded, is_affordable
+from jella.impute.thresholded import MOST_SIDE, Thresholded, is_affordable
 from jella.problem import Blocks, Problem
 from jella.problem.terms import Ridge
 from jella.solve.plan import make_plan
@@ -84,7 +84,7 @@ def most_components(views: Views) -> int:
     (30, 200)
     """
     n, d = views.n_samples, views.n_features
-    return min(n, d) if is_affordable(n, d) else max(FEWEST, min(MOST_COMPONENTS, int(WORK / (n * d))))
+    return min(n, d, MOST_SIDE if is_affordable(n, d) else max(FEWEST, min(MOST_COMPONENTS, int(WORK / (n * d)))))
 
 
 def path_views(scaling: Scaling, views: Views) -> Views:

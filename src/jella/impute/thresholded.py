@@ -3,7 +3,7 @@
 Completed data Z hold what was observed and, elsewhere, what the last model expects. Z with singular values lowered by
 the weight, to zero at least, minimises ½‖Z − Y‖² + weight·‖Y‖_*: one step for bases and embedding together. Singular
 vectors of the smaller side come from a Gram matrix, so a step costs less than two products of Z with a matrix of that
-side. Between steps, missing values go on in the direction of the last step (Nesterov's momentum).
+side. Between steps, missing values go on in the direction of the last step (over-relaxation).
 """
 
 from __future__ import annotations

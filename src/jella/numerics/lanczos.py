@@ -56,7 +56,7 @@ def largest_eigenpairs(
         if j + 1 < k or ((j + 1) % EACH and j + 1 < most):
             continue
         a, b = (to_numpy(xp.stack(one)).astype(np.float64) for one in (diagonal, beside_it))
-        if not b[: n - 1].min() > 1e-12 * np.abs(a).max():
+        if not b[: n - 1].min(initial=np.inf) > 1e-12 * np.abs(a).max():
             return None  # the operator leaves the space of the basis as it is: other eigenvectors cannot be found
         if j + 1 == n:
             b[-1] = 0.0

@@ -190,7 +190,7 @@ def _year(cell: Any) -> float:
     when = datetime.fromisoformat(cell) if isinstance(cell, str) else cell
     if not isinstance(when, date):
         raise TypeError(f"expected a date, got {cell!r}")
-    hours = when.hour if isinstance(when, datetime) else 0
+    hours = when.hour + when.minute / 60 + when.second / 3600 if isinstance(when, datetime) else 0
     new_year = date(when.year, 1, 1).toordinal()
     return when.year + (when.toordinal() - new_year + hours / 24) / DAYS
 
