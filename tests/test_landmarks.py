@@ -364,3 +364,12 @@ class TestBatches:
         model = fitted(views, landmarks=None)
         with pytest.raises(ValueError, match="expected dense views for partial_fit, got view"):
             model.partial_fit(views)
+
+
+def test_more_clusters_than_landmarks_are_refused():
+    views = [np.random.default_rng(0).normal(size=(60, d)) for d in (6, 5)]
+    with pytest.raises(ValueError, match="n_clusters=3 is more than the 2 landmarks"):
+        jella.SparseBDR(3, landmarks=2).fit(views)
+    two = [np.repeat(X[:2], 30, axis=0) for X in views]  # landmarks are different samples
+    with pytest.raises(ValueError, match="n_clusters=3 is more than the 2 landmarks"):
+        jella.SparseBDR(3, landmarks=10).fit(two)

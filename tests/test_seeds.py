@@ -85,6 +85,23 @@ def test_a_class_beyond_the_samples_is_refused():
         jella.SparseBDR(random_state=0).fit(views, np.where(np.arange(60) == 5, 60, -1))
 
 
+def test_classes_that_skip_a_number_are_refused_where_they_give_the_number_of_clusters():
+    views, y = groups(60)
+    tens = np.where(few_known(y) < 0, -1, 10 * (y + 1))
+    with pytest.raises(ValueError, match="from 0 to 2, one after the other, got class 30 and none of class 0"):
+        jella.SparseBDR(random_state=0).fit(views, tens)
+    ones = np.where(few_known(y) < 0, -1, y + 1)
+    assert jella.SparseBDR(4, random_state=0).fit(views, ones).n_clusters_ == 4
+
+
+@pytest.mark.parametrize("mark", [np.nan, None])
+def test_an_unknown_class_with_another_mark_is_not_taken_for_a_known_one(mark):
+    views, y = groups(60)
+    marked = [mark if label < 0 else int(label) for label in few_known(y)]
+    with pytest.raises(ValueError, match="-1 where the class is unknown"):
+        jella.SparseBDR(3, random_state=0).fit(views, np.array(marked))
+
+
 def test_classes_with_samples_that_are_dropped():
     views, y = groups(60)
     for X in views:

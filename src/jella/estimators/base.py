@@ -226,15 +226,14 @@ class BaseMultiView(BaseEstimator):
         """The views of a fit, checked and scaled."""
         check_features(views)
         kept = kept_samples(views, self.on_empty)
-        if self.n_clusters is not None and self.n_clusters > kept.sum():
-            raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the {kept.sum()} samples; choose fewer clusters"
-            )
         chosen = self._choose_samples(views, kept, y)
         if chosen is None:
             rows, used, prints, landmarks = np.flatnonzero(kept), views if kept.all() else views.take(kept), None, None
         else:
             rows, used, prints, landmarks = chosen.rows, chosen.used, chosen.prints, chosen.landmarks
+        if self.n_clusters is not None and self.n_clusters > rows.size:
+            what = "samples" if rows.size == kept.sum() else "landmarks"
+            raise ValueError(f"n_clusters={self.n_clusters} is more than the {rows.size} {what}; choose fewer clusters")
         if isinstance(used, Views):
             check_needs(type(self).__name__, self._needs(used), used)
         scaling = self._learn_scaling(used)

@@ -27,6 +27,8 @@ def checked_classes(y: Any, views: AnyViews, n_clusters: int | None) -> np.ndarr
         y = y.reindex(names)
     classes = labels_of(y, np.arange(views.n_samples), views.n_samples)
     refuse_large(classes, views.n_samples if n_clusters is None else n_clusters)
+    if n_clusters is None:
+        _refuse_gaps(classes)
     return classes
 
 
@@ -67,8 +69,22 @@ def refuse_large(classes: np.ndarray, most: int) -> None:
         )
 
 
+def _refuse_gaps(classes: np.ndarray) -> None:
+    """Refuse classes from which the number of clusters would be wrong."""
+    known = np.unique(classes[classes >= 0])
+    if known.size <= known.max(initial=-1):
+        lacking = int(np.setdiff1d(np.arange(known.max()), known)[0])
+        raise ValueError(
+            f"expected known classes from 0 to {known.size - 1}, one after the other, got class {known.max()} and none "
+            f"of class {lacking}; number the classes from 0, or pass n_clusters"
+        )
+
+
 def _has_unknown(labels: np.ndarray) -> bool:
-    return labels.dtype.kind in "if" and bool(np.any(labels < 0))
+    """Whether something is negative, or marked as missing in another way."""
+    if labels.dtype.kind == "O":
+        return any(str(x) in ("None", "nan", "<NA>") and not isinstance(x, str) for x in labels.ravel())
+    return labels.dtype.kind in "if" and bool(np.any((labels < 0) | (labels != labels)))
 
 
 def _are_whole(labels: np.ndarray) -> bool:
