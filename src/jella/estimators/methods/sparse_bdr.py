@@ -141,8 +141,8 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     -----
     ``fit(X, y)`` takes known classes of some samples: an int array (n,), from 0, with -1 where unknown. They are the
     labels of these samples and help to find those of the others; embedding and completion do not use them. Without
-    n_clusters there are then as many clusters as classes. A y without unknown classes is ignored, as scikit-learn's
-    tools pass y to all estimators.
+    n_clusters there are then as many clusters as classes, which must not skip a number. A y without unknown classes is
+    ignored, as scikit-learn's tools pass y to all estimators.
 
     References
     ----------
