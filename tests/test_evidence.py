@@ -658,3 +658,13 @@ def test_few_samples_have_few_neighbours(monkeypatch):
     monkeypatch.setattr(gathering, "graph_of", watched)
     jella.SparseBDR(3, random_state=0).fit(groups(40)[0]).gather_evidence()
     assert set(widths) == {5, surely_joining(40)}
+
+
+@pytest.mark.parametrize("n", [8, 19])
+def test_few_samples_are_too_few_to_tell(rng, n):
+    views = [rng.normal(size=(n, 6)), rng.normal(size=(n, 5))]
+    with pytest.warns(NoClearClustersWarning, match=f"{n} samples are too few to tell"):
+        jella.SparseBDR(random_state=0).fit(views)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jella.SparseBDR(2, random_state=0).fit(views)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from jella.estimators.framework import BaseClusterer
 from jella.estimators.known_classes import known_classes
 from jella.estimators.transformer import has_clusters
 from jella.evidence.confidence import Confidence
-from jella.evidence.gather import ClusterEvidence, Gathered, conclude, look_for_evidence
+from jella.evidence.gather import FEWEST_SAMPLES, ClusterEvidence, Gathered, conclude, look_for_evidence
 from jella.graphs.compared import compared_rows
 from jella.numerics.arrays import to_numpy
 from jella.readout.base import Readout
@@ -29,6 +30,7 @@ from jella.readout.landmarks import Landmarks
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
 from jella.views.scaling import Scaling
+from jella.views.steps import may_have_steps, spread_over_steps
 
 #: a sample with a larger local outlier factor, over this many neighbours, lies apart
 OUTLIER, OUTLIER_NEIGHBOURS = 1.5, 20
@@ -153,9 +155,24 @@ class BaseCertain(BaseClusterer):
             return None
         if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
             return None
-        refit = partial(self._refit_part, like=readout.scaling)
+        refit, related = partial(self._refit_part, like=readout.scaling), self._related(readout)
         seed = self._seed_of_score()
-        return look_for_evidence(readout, refit, n_clusters, seed, self.n_jobs, n_given, most_samples)
+        found = look_for_evidence(related, refit, n_clusters, seed, self.n_jobs, n_given, most_samples)
+        return None if found is None else replace(found, readout=readout)
+
+    def _related(self, readout: NeighbourReadout) -> NeighbourReadout:
+        """The readout in which clusters are looked for; of values in steps, that of a refit to spread values."""
+        if not may_have_steps(readout.samples) or self.result_.stop_reason == "interrupted":
+            return readout
+        samples = readout.scaling.undo(readout.samples)
+        spread = spread_over_steps(samples, np.random.default_rng(self._seed_of_score()))
+        if spread is samples:
+            return readout
+        again = self._refit_part(spread, like=readout.scaling)
+        assert isinstance(again, NeighbourReadout)
+        assert again.known is not None
+        assert readout.known is not None
+        return replace(again, known=replace(again.known, places=readout.known.places))
 
     def _refit_part(self, views: Views, like: Scaling | None) -> Readout:
         """A refit to a part of the samples, which may be fewer than components or clusters."""
@@ -177,13 +194,23 @@ class BaseCertain(BaseClusterer):
         classes, k = known_classes(prepared, self.n_clusters), self.n_clusters
         if classes is not None and k is None:
             k = int(classes.max()) + 1
-        found = None
+        found, related = None, readout
+        with self._cut_short("clusters are those of values as they are, in steps"):
+            related = self._related(readout)
         if k is None:
             with self._cut_short("the number of clusters was chosen by the graph alone"):
                 found = self._gathered(readout, None, prepared.views.n_samples)
         path = None if found is None else found.path
         clusters, labels = readout.find_clusters(
-            prepared.scaled, W, k, self.n_init, self.random_state, unit=False, path=path, classes=classes
+            prepared.scaled,
+            W,
+            k,
+            self.n_init,
+            self.random_state,
+            unit=False,
+            path=path,
+            classes=classes,
+            related=related,
         )
         if found is not None:
             with self._cut_short("probabilities of labels are not calibrated"):
@@ -191,6 +218,10 @@ class BaseCertain(BaseClusterer):
             if not found.path.is_clear:
                 words = f"{found.path.words()}; n_clusters_ is 1: pass n_clusters to divide the samples all the same"
                 warnings.warn(words, NoClearClustersWarning, stacklevel=9)
+        elif k is None and self.evidence and labels.size < FEWEST_SAMPLES:
+            words = "the number is by their neighbour graph alone: do not trust it, or pass n_clusters"
+            few = f"no clear clusters: {labels.size} samples are too few to tell; {words}"
+            warnings.warn(few, NoClearClustersWarning, stacklevel=9)
         return clusters, labels
 
     def _confidence(self) -> Confidence:

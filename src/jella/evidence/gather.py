@@ -42,7 +42,6 @@ from jella.numerics.arrays import to_numpy
 from jella.numerics.progress import doing
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
-from jella.views.steps import spread_over_steps
 
 #: clouds without groups, at most and at least, and fits to permuted data
 CLOUDS, FEWEST_CLOUDS, PERMUTED = 20, 6, 2
@@ -136,19 +135,16 @@ def _gather(
     some = readout.samples.fetch(rows)
     assert isinstance(some, Views)
     samples = readout.scaling.undo(some, rows)
-    loose = spread_over_steps(samples, np.random.default_rng(seed))
-    if loose is not samples:
-        W = _refitted(loose, refit, W)
     q = min(readout.n_neighbors, max(len(rows) // SAMPLES_PER_NEIGHBOUR, 3))
     graph = graph_of(W, q)
     path = choose_n_clusters(graph) if n_clusters is None else _only(graph, n_clusters)
     numbers = _compared(path)
     doing("refitting on parts of the samples, for evidence of clusters")
-    parts = refit_on_parts(loose, refit, seed, n_jobs)
+    parts = refit_on_parts(samples, refit, seed, n_jobs)
     stability = _stability([(part.rows, part.partitions(numbers, q)) for part in parts], numbers)
     doing("comparing the clusters with those of data without groups")
     rng = np.random.default_rng(seed)
-    dealt = in_parallel(refit, [permuted(loose, rng) for _ in range(PERMUTED)], n_jobs)
+    dealt = in_parallel(refit, [permuted(samples, rng) for _ in range(PERMUTED)], n_jobs)
     mixed = np.array([_modularities(to_numpy(one.known.own), numbers, q) for one in dealt if one.known is not None])
     own = partitions_of(graph, [k for k in numbers if k < len(W)] or [1]).labels
     path = replace(path, stability=_placed(path, numbers, stability))
@@ -188,17 +184,6 @@ def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: int) -> Clu
         theirs.append(matched_labels(part.labels(k, n_init, seed), labels[rows], k))
     confidence = Confidence.learn(votes, theirs, ours) if votes else Confidence()
     return ClusterEvidence(found.path, confidence, found.rows.size, found.seconds + perf_counter() - begin)
-
-
-def _refitted(samples: Views, refit: RefitModel, W: np.ndarray) -> np.ndarray:
-    """The embedding (n, r) of a refit to other values of the samples; a sample that it leaves out keeps its row."""
-    known = refit(samples).known
-    if known is None:
-        return W
-    own = np.asarray(to_numpy(known.own), dtype=np.float64)
-    out = W.copy()
-    out[known.places] = own
-    return out
 
 
 def _only(graph: Any, n_clusters: int) -> ClusterPath:

@@ -255,6 +255,7 @@ class NeighbourReadout(LowRankReadout):
         unit: bool,
         path: ClusterPath | None = None,
         classes: np.ndarray | None = None,
+        related: NeighbourReadout | None = None,
     ) -> tuple[Clusters, np.ndarray]:
         """The groups of the neighbour graph of the embedding, whose edges weigh more if more views confirm them.
 
@@ -264,12 +265,22 @@ class NeighbourReadout(LowRankReadout):
             What is known about numbers of clusters; by default what the graph says.
         classes : int array (m,), optional
             Known classes of the samples, negative where unknown.
+        related : NeighbourReadout, optional
+            Of a fit to other values of the same samples, whose clusters are taken; by default this one.
         """
+        related = self if related is None else related
         if n_clusters is None:
-            path = self.cluster_path() if path is None else path
+            path = related.cluster_path() if path is None else path
             n_clusters = path.n_clusters
-        labels = self.find_labels(n_clusters, n_init, random_state, classes)
+        labels = related.find_labels(n_clusters, n_init, random_state, classes)
+        if related is not self and classes is None:
+            labels = self._voted(labels, n_clusters)
         return NeighbourClusters(self._fit.own, labels, self.n_neighbors, n_clusters, path), labels
+
+    def _voted(self, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+        """Labels (m,) that neighbours vote for, nearly always the same for equal samples; unless a cluster ends."""
+        voted = self.votes(labels, n_clusters).argmax(axis=1)
+        return largest_first(voted) if np.unique(voted).size == n_clusters else labels
 
     def cluster_path(self) -> ClusterPath:
         """What the neighbour graph of the embedding says about numbers of clusters."""

@@ -15,6 +15,11 @@ FEW_FEATURES = 30
 DISTINCT = 0.5
 
 
+def may_have_steps(views: Views) -> bool:
+    """Whether a view is dense and has few features."""
+    return any(not view.is_sparse and view.n_features <= FEW_FEATURES for view in views)
+
+
 def spread_over_steps(views: Views, rng: np.random.Generator) -> Views:
     """Views in which no two samples are equal by the steps of a scale only; the same object if none is changed.
 
