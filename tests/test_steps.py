@@ -79,9 +79,16 @@ def test_a_gap_between_groups_stays_a_gap():
 
 
 def test_other_values_stay_as_they_are(rng):
-    steps = rng.integers(0, 2, size=(60, FEW_FEATURES + 1)).astype(float)
-    views = read_views([rng.normal(size=(60, 3)), steps, np.ones((60, 2))])
-    assert spread_over_steps(views, np.random.default_rng(0)) is views
+    def spread(*views):
+        given = read_views(list(views))
+        return spread_over_steps(given, np.random.default_rng(0)) is not given
+
+    steps, smooth = rng.integers(0, 2, size=(60, 8)).astype(float), rng.normal(size=(60, 9))
+    assert spread(steps, smooth[:, :8])
+    assert not spread(steps, smooth)  # most features are not in steps
+    assert not spread(np.tile(steps, 4))  # many features
+    assert not spread(np.ones((60, 2)))
+    assert FEW_FEATURES < 32
 
 
 @pytest.mark.parametrize("seed", range(4))

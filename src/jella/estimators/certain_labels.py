@@ -30,7 +30,7 @@ from jella.readout.landmarks import Landmarks
 from jella.readout.neighbours import NeighbourReadout
 from jella.views import Views
 from jella.views.scaling import Scaling
-from jella.views.steps import may_have_steps, spread_over_steps
+from jella.views.steps import are_narrow, spread_over_steps
 
 #: a sample with a larger local outlier factor, over this many neighbours, lies apart
 OUTLIER, OUTLIER_NEIGHBOURS = 1.5, 20
@@ -162,7 +162,7 @@ class BaseCertain(BaseClusterer):
 
     def _related(self, readout: NeighbourReadout) -> NeighbourReadout:
         """The readout in which clusters are looked for; of values in steps, that of a refit to spread values."""
-        if not may_have_steps(readout.samples) or self.result_.stop_reason == "interrupted":
+        if self.result_.stop_reason == "interrupted" or not are_narrow(readout.samples):
             return readout
         samples = readout.scaling.undo(readout.samples)
         spread = spread_over_steps(samples, np.random.default_rng(self._seed_of_score()))

@@ -5,6 +5,7 @@ Where there is one view only, halves of its features stand for views.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -61,9 +62,11 @@ def choose_kinds(views: AnyViews) -> tuple[str, ...]:
     some = views.fetch(_sample(views.n_samples))
     if len(views) == 1:
         return (_of_one(some[0], kinds[0]),)
-    spread = spread_over_steps(some, np.random.default_rng(0))
+    alone, rng = [some.only(v) for v in range(len(views))], np.random.default_rng(0)
+    spread = [spread_over_steps(one, rng) for one in alone]
     scaled = [
-        {kind: Scaling.learn(some.only(v), kind).apply(spread.only(v)) for kind in each} for v, each in enumerate(kinds)
+        {kind: Scaling.learn(one, kind).apply(moved) for kind in each}
+        for one, moved, each in zip(alone, spread, kinds, strict=True)
     ]
     presence = some.presence()
     agreed: list[dict[str, list[float]]] = [{kind: [] for kind in each} for each in kinds]
@@ -95,10 +98,12 @@ def clarity_weights(views: AnyViews, scaling: Scaling, n_clusters: int) -> np.nd
     n_clusters : int
         Number of groups that each view is divided into.
     """
-    clarity = np.full(len(views), 0.5)
+    clarity, rng = np.full(len(views), 0.5), np.random.default_rng(0)
     for v, view in enumerate(views):
         rows = np.flatnonzero(view.presence())
-        some = scaling.apply(spread_over_steps(views.fetch(rows[_sample(rows.size)]), np.random.default_rng(0))).only(v)
+        some = views.fetch(rows[_sample(rows.size)])
+        moved = spread_over_steps(some.only(v), rng)[0]
+        some = scaling.apply(replace(some, items=(*some.items[:v], moved, *some.items[v + 1 :]))).only(v)
         if some.n_samples > max(n_clusters, 2):
             directed = neighbour_graph(nearest(some, NEIGHBOURS))
             graph = directed + directed.T

@@ -13,22 +13,33 @@ from jella.views.model import View, Views
 FEW_FEATURES = 30
 #: a feature with fewer distinct values per observed one is measured in steps
 DISTINCT = 0.5
+#: a value this far below zero, relative to the largest, is a zero that was scaled and scaled back
+ROUNDING = 1e-9
 
 
-def may_have_steps(views: Views) -> bool:
-    """Whether a view is dense and has few features."""
-    return any(not view.is_sparse and view.n_features <= FEW_FEATURES for view in views)
+def are_narrow(views: Views) -> bool:
+    """Whether at least half of the features are in dense views of few features."""
+    return 2 * sum(view.n_features for view in views if _is_narrow(view)) >= views.n_features
 
 
 def spread_over_steps(views: Views, rng: np.random.Generator) -> Views:
     """Views in which no two samples are equal by the steps of a scale only; the same object if none is changed.
 
     Samples on a lattice come in bursts of equal ones, with gaps between them, that a neighbour graph takes for clear
-    groups. So each value of a feature in steps moves at random by up to half a step. Only dense views of few features
-    are changed: with many, hardly two samples are equal.
+    groups. So each value of a feature in steps moves at random by up to half a step. This is done in dense views of few
+    features, and only if they have at least half of all features: with many features, or with some that are not in
+    steps, hardly two samples are equal.
     """
-    items = tuple(_spread(view, rng) for view in views)
-    return views if all(a is b for a, b in zip(items, views, strict=True)) else replace(views, items=items)
+    if not are_narrow(views):
+        return views
+    spread = [_spread(view, rng) if _is_narrow(view) else (view, 0) for view in views]
+    if 2 * sum(count for _, count in spread) < views.n_features:
+        return views
+    return replace(views, items=tuple(view for view, _ in spread))
+
+
+def _is_narrow(view: View) -> bool:
+    return not view.is_sparse and view.n_features <= FEW_FEATURES
 
 
 def widths(values: np.ndarray) -> np.ndarray:
@@ -42,17 +53,15 @@ def widths(values: np.ndarray) -> np.ndarray:
     return np.minimum(beside, np.median(gaps))
 
 
-def _spread(view: View, rng: np.random.Generator) -> View:
-    if view.is_sparse or view.n_features > FEW_FEATURES:
-        return view
+def _spread(view: View, rng: np.random.Generator) -> tuple[View, int]:
+    """The view with values spread over their steps, and the number of features that have steps."""
     X = np.array(to_numpy(view.X))
-    mask = np.broadcast_to(to_numpy(view.mask), X.shape)
-    changed = False
+    mask, count = np.broadcast_to(to_numpy(view.mask), X.shape), 0
     for j in range(view.n_features):
         seen = np.flatnonzero(mask[:, j])
         levels, place = np.unique(X[seen, j], return_inverse=True)
         if 1 < levels.size < DISTINCT * seen.size:
             moved = X[seen, j] + widths(levels)[place] * (rng.random(seen.size) - 0.5)
-            X[seen, j] = np.abs(moved) if levels[0] >= 0 else moved
-            changed = True
-    return replace(view, X=like(X, view.X)) if changed else view
+            X[seen, j] = np.abs(moved) if levels[0] >= -ROUNDING * levels[-1] else moved
+            count += 1
+    return (replace(view, X=like(X, view.X)) if count else view), count
