@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from jella.estimators.catalogue import estimators
+from jella.estimators.certain_labels import NoClearClustersWarning
 from jella.estimators.framework import BaseJELLA
 from jella.terms import SparseBlockDiagonal
 from jella.views import read_views
@@ -179,6 +180,7 @@ def _fit(drawn: Drawn, data: Any, observed: Any = None) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", NoClearClustersWarning)
         return drawn.estimator().fit(data, observed=observed)
 
 
