@@ -114,3 +114,18 @@ def test_the_order_of_samples_in_steps_does_not_matter(rng):
     first = jella.SparseBDR(3, random_state=0).fit(views).labels_
     second = jella.SparseBDR(3, random_state=0).fit([view[order] for view in views]).labels_
     assert adjusted_rand_score(first[order], second) == 1.0
+
+
+def test_equal_samples_nearly_always_share_a_label():
+    views, _ = three_groups(0, n=400, d=4, levels=4, apart=1.0)
+    labels = jella.SparseBDR(3, random_state=0).fit(views).labels_
+    _, group, size = np.unique(np.hstack(views), axis=0, return_inverse=True, return_counts=True)
+    group = group.ravel()
+    shares = [np.bincount(labels[group == i]).max() / size[i] for i in np.flatnonzero(size > 2)]
+    assert np.mean(shares) > 0.94  # 0.89 without the votes of neighbours
+
+
+def test_zeros_that_were_scaled_and_scaled_back_stay_zeros(rng):
+    X = rng.integers(0, 4, size=(100, 3)).astype(float)
+    moved = spread_over_steps(read_views(np.where(X == 0, -1e-16, X)), np.random.default_rng(0))[0].X
+    assert (moved >= 0).all()
