@@ -257,7 +257,7 @@ def test_coordinates_complete_what_is_missing(rng):
     lost[0][::3] = np.nan
     lost[1][1::3] = np.nan
     lost[1][rng.random(lost[1].shape) < 0.2] = np.nan
-    views, project = read_views(lost), cells.Projection.of(read_views(whole), 0)
+    views, project = read_views(lost), cells.Projection.of(read_views(whole))
     true = project(read_views(whole))
     share = np.mean([np.mean(~np.isnan(X), axis=1) for X in lost], axis=0)
     plain = project.observed(views) / share[:, None]
@@ -267,7 +267,7 @@ def test_coordinates_complete_what_is_missing(rng):
 
 def test_directions_are_the_principal_ones(rng):
     (X,) = clustered(rng, n=3000, widths=(60,), kind="complete")
-    project = cells.Projection.of(read_views(X), 0)
+    project = cells.Projection.of(read_views(X))
     V = project.directions[0]
     np.testing.assert_allclose(V.T @ V, np.eye(32), atol=1e-5)
     kept = np.square(project(read_views(X))).sum()
@@ -366,7 +366,7 @@ def test_cells_of_duplicates_are_split(monkeypatch):
     monkeypatch.setattr(neighbours, "EXACT", 100)
     monkeypatch.setattr(cells, "CELL_SIZE", 20)
     assert np.all(dense_nearest(np.ones((1000, 3)), 4) >= 0)
-    sizes = np.diff(cells.Cells.of(np.ones((1000, 3)), 0).starts)
+    sizes = np.diff(cells.Cells.of(np.ones((1000, 3))).starts)
     assert sizes.max() <= 80
 
 

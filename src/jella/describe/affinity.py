@@ -8,10 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from jella.describe.subject import Absent, Fit
-from jella.graphs.neighbours import dense_nearest, neighbour_graph
+from jella.graphs.neighbours import dense_nearest
 from jella.graphs.spectral import Graph, modularity
 from jella.numerics.arrays import to_numpy
 from jella.numerics.kmeans import unit_rows
+from jella.numerics.sparse_arrays import neighbour_graph
 
 #: rows of the map; if there are more samples, several share a row
 MOST_ROWS = 300

@@ -27,7 +27,7 @@ LEARNED = 5000
 ITERATIONS = 4
 
 
-def locality_order(coordinates: np.ndarray, random_state: int = 0) -> np.ndarray:
+def locality_order(coordinates: np.ndarray) -> np.ndarray:
     """A permutation (n,) that puts near samples next to each other.
 
     The cells of k-means form a chain: after each cell comes the one with the nearest centre of those left. Within a
@@ -39,7 +39,7 @@ def locality_order(coordinates: np.ndarray, random_state: int = 0) -> np.ndarray
     coordinates = to_numpy(coordinates)
     if len(coordinates) == 0:
         return np.empty(0, dtype=np.intp)
-    cells = Cells.of(coordinates, random_state, ORDER_SIZE)
+    cells = Cells.of(coordinates, ORDER_SIZE)
     members = [cells.members(cell) for cell in chain(cells.centres)]
     return np.concatenate([rows[_principal_order(coordinates[rows])] for rows in members])
 
@@ -63,14 +63,14 @@ class Cells:
     starts: np.ndarray
 
     @classmethod
-    def of(cls, coordinates: np.ndarray, random_state: int, size: int | None = None) -> Cells:
+    def of(cls, coordinates: np.ndarray, size: int | None = None) -> Cells:
         """Cells of about `size` samples (`CELL_SIZE` by default) with these coordinates (n, p), by k-means."""
         coordinates = np.asarray(coordinates, dtype=np.float32)
         n, size = len(coordinates), size or CELL_SIZE
         n_cells = min(max(1, round(n / size)), MAX_CELLS)
         labels = np.zeros(n, dtype=np.intp)
         if n_cells > 1:
-            rng = np.random.default_rng(random_state)
+            rng = np.random.default_rng(0)
             seen = coordinates
             if n > SUBSAMPLE:
                 seen = coordinates[np.sort(rng.choice(n, SUBSAMPLE, replace=False))]
@@ -166,12 +166,12 @@ class Projection:
     means: list[np.ndarray]
 
     @classmethod
-    def of(cls, views: Views, random_state: int) -> Projection:
+    def of(cls, views: Views) -> Projection:
         """The principal directions of these samples; a missing value counts as the mean of its feature.
 
         They come from at most `LEARNED` of the samples, by subspace iteration, which needs products only.
         """
-        rng = np.random.default_rng(random_state)
+        rng = np.random.default_rng(0)
         sums = [view.reduce(_sums_and_counts) for view in views]
         means = [total / np.maximum(count, 1) for total, count in sums]
         n, d = views.n_samples, views.n_features

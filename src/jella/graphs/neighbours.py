@@ -39,7 +39,6 @@ def nearest(
     queries: Views | None = None,
     coordinates: np.ndarray | None = None,
     query_coordinates: np.ndarray | None = None,
-    random_state: int = 0,
 ) -> np.ndarray:
     """The nearest other samples of each sample, or the nearest samples of each query.
 
@@ -58,9 +57,6 @@ def nearest(
         are made from them. By default principal coordinates.
     query_coordinates : array (m, p), optional
         The same coordinates of each query; needed where both queries and coordinates are given.
-    random_state : int
-        Seed of the principal coordinates, of k-means and of the samples that recall is measured on. Nothing else is
-        random, and nothing at all up to `EXACT` samples.
 
     Returns
     -------
@@ -81,7 +77,7 @@ def nearest(
     with the samples of its own cell and of the nearest cells: of as many cells as hold the share `FOUND` of the nearest
     neighbours, which is measured on `QUERIES` samples, at most `PROBES`; and with at least four times as many samples
     as neighbours. Queries always look into `PROBES` cells. Samples that have too little in common with these are
-    compared with more cells.
+    compared with more cells. What is drawn for this has a fixed seed.
 
     Examples
     --------
@@ -106,17 +102,17 @@ def nearest(
     if n <= EXACT:
         return among_all(search) if queries is None else search(rows, np.arange(n), BLOCK_BYTES)
     if coordinates is None:
-        project = Projection.of(base, random_state)
+        project = Projection.of(base)
         coordinates, query_coordinates = project(base), project(asked) if queries is not None else None
     elif queries is not None and query_coordinates is None:
         raise ValueError("queries need query_coordinates where coordinates are given")
-    cells = Cells.of(to_numpy(coordinates), random_state)
+    cells = Cells.of(to_numpy(coordinates))
     if query_coordinates is None:
-        return _search_cells(search, cells, cells.labels, _enough_cells(search, cells, random_state)[0])
+        return _search_cells(search, cells, cells.labels, _enough_cells(search, cells)[0])
     return _search_cells(search, cells, cells.assign(to_numpy(query_coordinates)), PROBES)
 
 
-def search_recall(views: Views, n_neighbors: int, random_state: int = 0) -> float:
+def search_recall(views: Views, n_neighbors: int) -> float:
     """The share of the nearest neighbours that `nearest` finds among these samples, measured on `QUERIES` of them.
 
     >>> rng = np.random.default_rng(0)
@@ -128,17 +124,11 @@ def search_recall(views: Views, n_neighbors: int, random_state: int = 0) -> floa
         return 1.0
     base = _on_host(views)
     search = Search(base, base, min(n_neighbors, n - 1), True)
-    cells = Cells.of(Projection.of(base, random_state)(base), random_state)
-    return _enough_cells(search, cells, random_state)[1]
+    cells = Cells.of(Projection.of(base)(base))
+    return _enough_cells(search, cells)[1]
 
 
-def dense_nearest(
-    W: Array,
-    n_neighbors: int,
-    *,
-    queries: Array | None = None,
-    random_state: int = 0,
-) -> np.ndarray:
+def dense_nearest(W: Array, n_neighbors: int, *, queries: Array | None = None) -> np.ndarray:
     """The nearest rows of one complete dense matrix of any array library, such as an embedding; otherwise as `nearest`.
 
     >>> dense_nearest(np.array([[0.0], [1.0], [3.0]]), 1).ravel().tolist()
@@ -151,7 +141,6 @@ def dense_nearest(
         queries=None if queries is None else Views((View("view", queries, mask),)),
         coordinates=W if small else None,
         query_coordinates=queries if small else None,
-        random_state=random_state,
     )
 
 
@@ -201,10 +190,10 @@ def symmetric_support(A: sparse.csr_array) -> sparse.csr_array:
     return pattern
 
 
-def _enough_cells(search: Search, cells: Cells, random_state: int) -> tuple[int, float]:
+def _enough_cells(search: Search, cells: Cells) -> tuple[int, float]:
     """The number of cells to look into, and the share of the nearest neighbours that they hold."""
     n = search.base.n_samples
-    rows = np.sort(np.random.default_rng(random_state).choice(n, min(QUERIES, n), replace=False))
+    rows = np.sort(np.random.default_rng(0).choice(n, min(QUERIES, n), replace=False))
     true = search(rows, np.arange(n), BLOCK_BYTES)
     needed = np.zeros(true.shape, dtype=np.intp)
     for line, row in enumerate(rows):

@@ -18,20 +18,13 @@ SPARE = 16
 SLACK = 32
 
 
-def places_of_smallest(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the q smallest finite entries of each row of D, and of entries that rounding makes equal.
-
-    Of many entries that are equal the first are taken. The parameters are those of `named_places`.
-    """
-    rows, columns, _, _ = named_places(D, q, norms)
-    return rows, columns
-
-
 def named_places(D: np.ndarray, q: int, norms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """As `places_of_smallest`; also these entries, and whether they are all that rounding makes equal.
+    """Rows, columns and values of the q smallest finite entries of each row of D, and of others equal up to rounding.
+
+    Of many entries that are equal the first are taken; the last result is whether these are all.
 
     The q-th smallest minimum of groups of columns bounds the q-th smallest entry from above, in a tenth of the time
-    of a partition. Entries that differ from the last one by rounding only are ties; of many ties the first are taken.
+    of a partition. Entries that differ from the last one by rounding only are ties.
 
     Parameters
     ----------
@@ -154,8 +147,8 @@ def first_places(D: Array, q: int, norms: Array) -> Array:
     if isinstance(D, np.ndarray):
         D += norms[:, None]
         np.maximum(D, np.finfo(D.dtype).tiny, out=D)
-        lines, places = places_of_smallest(D, q, norms)
-        _, _, places = first_of_rows(lines, D[lines, places], places, q)
+        lines, places, values, _ = named_places(D, q, norms)
+        _, _, places = first_of_rows(lines, values, places, q)
         return places.reshape(len(D), q)
     xp, some = namespace(D), candidates(D, q, norms)
     return along_rows(some, xp.argsort(along_rows(D, some), axis=1, stable=True)[:, :q])
@@ -168,7 +161,7 @@ def candidates(D: Array, q: int, norms: Array) -> Array:
 
     Parameters
     ----------
-    D, norms : as in places_of_smallest
+    D, norms : as in named_places
     """
     xp, width = namespace(D), D.shape[1]
     places = smallest_of_rows(D, min(width, 2 * q + SPARE))

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from jella.graphs.neighbours import nearest, neighbour_graph
+from jella.graphs.neighbours import nearest
 from jella.graphs.spectral import modularity, spectral_labels
 from jella.numerics.arrays import to_numpy
+from jella.numerics.sparse_arrays import neighbour_graph
 from jella.views import AnyViews, View, Views
 from jella.views.scaling import Scaling
 from jella.views.steps import spread_over_steps
