@@ -16,6 +16,8 @@ _REASONS = {
     "callback": "a callback stopped it",
     "interrupted": "it was interrupted",
 }
+#: values that differ by a larger factor are drawn on a logarithmic axis
+WIDE = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +32,6 @@ class Convergence:
         The same by term; empty for methods with a loop of their own.
     residuals : array or None
         What such a method measures instead.
-    n_iter, n_rejected : int
-        Sweeps, including rejected ones; number of rejected ones.
-    converged : bool
     as_meant : bool
         Whether the fit ended as its method intends, converged or not.
     words : str
@@ -42,11 +41,21 @@ class Convergence:
     objective: np.ndarray | None
     terms: dict[str, np.ndarray]
     residuals: np.ndarray | None
-    n_iter: int
-    n_rejected: int
-    converged: bool
     as_meant: bool
     words: str
+
+    @property
+    def lines(self) -> dict[str, np.ndarray]:
+        """What is drawn, by name: the objective and the terms that are not zero throughout; else the residuals."""
+        lines = {} if self.objective is None else {"objective": self.objective}
+        lines |= {name: values for name, values in self.terms.items() if np.any(values != 0)}
+        return lines if lines or self.residuals is None else {"residual": self.residuals}
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the values need a logarithmic axis."""
+        every = np.concatenate(list(self.lines.values()))
+        return bool(np.all(every > 0) and every.max() > WIDE * every.min())
 
 
 def find_convergence(fit: Fit) -> Convergence | Absent:
@@ -63,9 +72,6 @@ def find_convergence(fit: Fit) -> Convergence | Absent:
         objective=None if objective is None else to_numpy(objective),
         terms={},
         residuals=None if residuals is None else to_numpy(residuals),
-        n_iter=int(model.n_iter_),
-        n_rejected=0,
-        converged=converged,
         as_meant=converged,
         words=f"The fit ended after {model.n_iter_} rounds, {ending}. {fit.method} has a loop of its own and keeps "
         "no history by term.",
@@ -88,9 +94,6 @@ def _of_result(model: Any) -> Convergence:
         objective=np.asarray(result.objective),
         terms={name: np.asarray(values) for name, values in result.history.items()},
         residuals=None,
-        n_iter=result.n_iter,
-        n_rejected=rejected,
-        converged=bool(result.converged),
         as_meant=bool(meant),
         words=f"The fit ended after {result.n_iter} sweeps{taken_back} in {result.seconds:.1f} s: {why}.{related}",
     )

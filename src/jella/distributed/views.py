@@ -154,8 +154,6 @@ class ChunkedViews:
     sample_names : pandas Index or None
     then : tuple of functions of Views
         Functions that the task that needs a chunk applies to it, so that only one form of the chunk is in memory.
-    is_kept : bool
-        Whether the chunks have been computed already and are in memory or in files.
     folder : Folder or None
         The folder of the files.
     source : Source or None
@@ -172,7 +170,6 @@ class ChunkedViews:
     known: Facts | None = None
     sample_names: Any = None
     then: tuple[Callable[[Views], Views], ...] = ()
-    is_kept: bool = False
     folder: Any = None
     source: Any = None
 
@@ -224,7 +221,7 @@ class ChunkedViews:
         lengths = tuple(int(rows.sum()) for rows in cuts if rows.any())
         known = replace(self.facts, presence=self.facts.presence[kept])
         names = None if self.sample_names is None else self.sample_names[kept]
-        changed = replace(self, chunks=chunks, lengths=lengths, layout=lengths, is_kept=in_files)
+        changed = replace(self, chunks=chunks, lengths=lengths, layout=lengths)
         return replace(changed, known=known, sample_names=names, source=None)
 
     # over chunks
@@ -358,7 +355,7 @@ class ChunkedViews:
                 return self
             chunks = stored(chunks, folder)
         known = None if self.known is None else replace(self.known, smallest=None)
-        return replace(self, chunks=tuple(chunks), then=(), known=known, is_kept=True, folder=folder)
+        return replace(self, chunks=tuple(chunks), then=(), known=known, folder=folder)
 
     def _reduction(self, function: Any, rows: Sequence[ByChunk], combine: Callable[[Any, Any], Any]) -> Any:
         return added(list(self._steps(function, rows)), partial(reduce, combine))

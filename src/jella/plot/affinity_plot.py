@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jella.describe.affinity import find_affinity
-from jella.plot.given import fit_of, found
+from jella.plot.given import fit_of, required
 from jella.plot.style import HIGH, INK, axes, group_ticks, scale_bar, titled
 
 
@@ -38,7 +38,7 @@ def affinity(of: Any, *, ax: Any = None) -> Any:
     """
     fit = fit_of(of)
     fit = replace(fit, labels=getattr(fit.model, "labels_", None))  # those without -1 for samples of no cluster
-    shown = found(find_affinity(fit))
+    shown = required(find_affinity(fit))
     ax = axes(ax, 5.6, 5.0)
     m, positive = len(shown.values), shown.values[shown.values > 0]
     top = float(np.quantile(positive, 0.99)) if positive.size else 1.0

@@ -12,7 +12,7 @@ from jella.numerics.arrays import dense_rows
 from jella.numerics.words import counted
 from jella.oneshot.common import as_given
 from jella.oneshot.completed import Completed
-from jella.plot.given import found, position, subject_of
+from jella.plot.given import position, required, subject_of
 from jella.plot.style import INK, SOFT, axes, look, short, titled
 from jella.report.predictions import true_range
 from jella.views import Views
@@ -106,7 +106,7 @@ def _imputer(subject: Subject) -> Any:
     """What a model has learned from values that it hid."""
     model = subject.model
     imputer = model.learn_completion() if hasattr(model, "learn_completion") else None
-    return found(
+    return required(
         Absent(f"{subject.method} has not learned from hidden values: pass truth") if imputer is None else imputer
     )
 
@@ -128,7 +128,7 @@ def _against(of: Any, subject: Subject, truth: Any) -> list[HiddenPairs]:
     """Values that the truth has and the data of the fit do not have."""
     model = subject.model
     if not hasattr(model, "complete"):
-        found(Absent(f"{subject.method} does not complete missing values"))
+        required(Absent(f"{subject.method} does not complete missing values"))
     adjusted = getattr(of, "_adjusted", None)
     as_fitted = adjusted.again if adjusted is not None else _unchanged
     if hasattr(of, "n_filled"):

@@ -12,7 +12,7 @@ from jella.describe.subject import Fit, Subject
 from jella.evidence.confidence import label_columns
 from jella.numerics.optional import need
 from jella.numerics.words import counted
-from jella.plot.given import fit_of, found, subject_of
+from jella.plot.given import fit_of, required, subject_of
 from jella.plot.labels import label_groups
 from jella.plot.style import NOTHING, axes, look, on_white, scale_bar, short, titled
 
@@ -76,7 +76,7 @@ def embedding(
     fit = subject_of(of, X, observed) if needs_data else fit_of(of)
     colouring = _colouring(fit, color, label)
     most = MOST_POINTS if method == "pca" else MOST_MAPPED
-    picture = found(draw_picture(fit, [] if colouring is None else [colouring], method, most))
+    picture = required(draw_picture(fit, [] if colouring is None else [colouring], method, most))
     ax = axes(ax, 6.4, 5.0)
     ax.set(xlabel=picture.axis_names[0], ylabel=picture.axis_names[1])
     ax.set_xticks([])

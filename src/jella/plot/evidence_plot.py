@@ -8,7 +8,7 @@ import numpy as np
 
 from jella.describe.evidence import find_evidence
 from jella.graphs.cluster_path import CLEAR, LEAST_SPREAD, ClusterPath
-from jella.plot.given import fit_of, found
+from jella.plot.given import fit_of, required
 from jella.plot.labels import label_ends
 from jella.plot.style import HIGH, INK, LOW, SOFT, axes, titled
 
@@ -38,7 +38,7 @@ def evidence(of: Any, *, ax: Any = None) -> Any:
     >>> jella.plot.evidence(found).get_xlabel()
     'number of clusters'
     """
-    path = found(find_evidence(fit_of(of))).path
+    path = required(find_evidence(fit_of(of))).path
     ax = axes(ax, 6.4, 4.0)
     if np.isfinite(path.expected).sum() > 1:
         _draw_curves(ax, path)

@@ -26,7 +26,7 @@ def subject_of(of: Any, X: Any, observed: Any = None) -> Subject:
     return Subject.of(of, X, observed)
 
 
-def found(part: T | Absent) -> T:
+def required(part: T | Absent) -> T:
     """A part of the description, which must exist."""
     if isinstance(part, Absent):
         raise ValueError(f"expected a model with what the plot shows, got one without; {part.reason.rstrip('.')}")

@@ -9,7 +9,7 @@ import numpy as np
 from jella.describe.subject import Absent
 from jella.numerics.arrays import to_numpy
 from jella.numerics.words import shortened, signed
-from jella.plot.given import fit_of, found, position
+from jella.plot.given import fit_of, position, required
 from jella.plot.style import HIGH, LOW, SOFT, axes, short, titled
 
 
@@ -45,7 +45,7 @@ def loadings(of: Any, component: int = 0, *, view: str | None = None, n_features
     """
     model = fit_of(of).model
     if not hasattr(model, "readout_"):
-        found(Absent(f"{type(model).__name__} has no components"))
+        required(Absent(f"{type(model).__name__} has no components"))
     schema, columns = model.schema_, model.get_feature_names_out()
     if component not in range(-len(columns), len(columns)):
         got = shortened(str(component), 40)

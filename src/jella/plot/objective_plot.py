@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from jella.describe.convergence import find_convergence
-from jella.plot.given import fit_of, found
+from jella.plot.given import fit_of, required
 from jella.plot.labels import label_ends
 from jella.plot.style import INK, axes, look, titled
-
-#: values that differ by a larger factor are drawn on a logarithmic axis
-WIDE = 30.0
 
 
 def objective(of: Any, *, ax: Any = None) -> Any:
@@ -36,12 +33,8 @@ def objective(of: Any, *, ax: Any = None) -> Any:
     >>> [line.get_label() for line in jella.plot.objective(model).lines]
     ['objective', 'loss']
     """
-    course = found(find_convergence(fit_of(of)))
-    lines = {} if course.objective is None else {"objective": course.objective}
-    lines |= {name: values for name, values in course.terms.items() if np.any(values != 0)}
-    if not lines and course.residuals is not None:
-        lines = {"residual": course.residuals}
-    every = np.concatenate(list(lines.values()))
+    course = required(find_convergence(fit_of(of)))
+    lines = course.lines
     ax = axes(ax, 6.4, 3.8)
     ends = []
     for k, (name, values) in enumerate(lines.items()):
@@ -58,7 +51,7 @@ def objective(of: Any, *, ax: Any = None) -> Any:
             **own,
         )
         ends.append((name, float(values.size), float(values[-1]), own["color"]))
-    if np.all(every > 0) and every.max() > WIDE * every.min():
+    if course.is_wide:
         ax.set_yscale("log")
     ax.set(xlabel="sweep", ylabel="value")
     ax.xaxis.get_major_locator().set_params(integer=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from jella.describe.variance import find_variance
 from jella.numerics.words import percent
-from jella.plot.given import found, subject_of
+from jella.plot.given import required, subject_of
 from jella.plot.style import axes, number_columns, scale_bar, short, titled
 
 #: with more components, cells have no numbers
@@ -44,7 +44,7 @@ def variance_explained(of: Any, X: Any = None, *, observed: Any = None, ax: Any 
     (3, 4)
     """
     subject = subject_of(of, X, observed)
-    shares = found(find_variance(subject))
+    shares = required(find_variance(subject))
     values = np.maximum(shares.by_component, 0.0)
     n_views, n_shown = values.shape
     ax = axes(ax, min(2.8 + 0.45 * n_shown, 10.0), 1.5 + 0.42 * n_views)

@@ -11,8 +11,6 @@ from jella.report.figure_parts import Figure, axis, bars, below, few_digits, hea
 from jella.report.markup import for_plot
 from jella.report.predictions import Prediction, is_drawn_as_points, true_groups, true_range
 
-#: terms that differ by a larger factor are drawn on a logarithmic axis
-WIDE = 30.0
 #: of at most this many sweeps, each has a tick
 FEW_SWEEPS = 12
 
@@ -46,12 +44,7 @@ def missing_figure(found: MissingMap, names: tuple[str, ...]) -> Figure:
 
 def convergence_figure(found: Convergence) -> Figure:
     """The objective and its terms, or the residuals, one line each."""
-    lines = {} if found.objective is None else {"objective": found.objective}
-    lines |= {name: values for name, values in found.terms.items() if np.any(values != 0)}
-    if not lines and found.residuals is not None:
-        lines = {"residual": found.residuals}
-    every = np.concatenate(list(lines.values()))
-    several_scales = bool(np.all(every > 0)) and every.max() > WIDE * every.min()
+    lines = found.lines
     data = [
         {
             "type": "scatter",
@@ -64,10 +57,9 @@ def convergence_figure(found: Convergence) -> Figure:
         }
         for k, (name, values) in enumerate(lines.items())
     ]
-    x = axis("accepted sweep") | ({"dtick": 1} if every.size <= FEW_SWEEPS * len(lines) else {})
-    y = axis("value (logarithmic)" if several_scales else "value") | (
-        {"type": "log", "dtick": 1} if several_scales else {}
-    )
+    few = sum(values.size for values in lines.values()) <= FEW_SWEEPS * len(lines)
+    x = axis("accepted sweep") | ({"dtick": 1} if few else {})
+    y = axis("value (logarithmic)") | {"type": "log", "dtick": 1} if found.is_wide else axis("value")
     return {
         "data": data,
         "layout": layout(

@@ -19,8 +19,6 @@ class Silhouettes:
     ----------
     low, middle, high : arrays (k,)
         Quartiles of the samples of each cluster; NaN if none of them was drawn.
-    below_zero : array (k,)
-        Share of the samples that lie closer to another cluster.
     mean : float
         Over all samples that were drawn.
     n_drawn, n_samples : int
@@ -29,7 +27,6 @@ class Silhouettes:
     low: np.ndarray
     middle: np.ndarray
     high: np.ndarray
-    below_zero: np.ndarray
     mean: float
     n_drawn: int
     n_samples: int
@@ -51,6 +48,5 @@ def find_silhouettes(subject: Subject) -> Silhouettes | Absent:
     values = silhouette_samples(unit_rows(subject.embedding[rows].astype(np.float64)), labels)
     parts = [values[labels == cluster] for cluster in subject.clusters]
     quartiles = np.array([np.quantile(part, [0.25, 0.5, 0.75]) if part.size else np.full(3, np.nan) for part in parts])
-    below = np.array([np.mean(part < 0) if part.size else np.nan for part in parts])
     low, middle, high = quartiles.T
-    return Silhouettes(low, middle, high, below, float(values.mean()), rows.size, with_label.size)
+    return Silhouettes(low, middle, high, float(values.mean()), rows.size, with_label.size)
