@@ -9,7 +9,7 @@ from sklearn import metrics as sk
 
 from jella import metrics
 from jella.views import Hidden, read_views
-from jella.views.evidence import Evidence
+from jella.views.feature_summary import FeatureSummary
 from jella.views.kinds import ENOUGH, KINDS, Kinds
 
 N = 60
@@ -127,7 +127,7 @@ def test_zeros_of_missing_samples_are_no_values_of_sparse_views(rng):
     rows[:5] = False
     views = read_views(sparse.csr_array(X), rows)
     assert views[0].is_sparse
-    assert (Evidence.of(views[0]).low >= 2.5).all()
+    assert (FeatureSummary.of(views[0]).low >= 2.5).all()
 
 
 def test_sparse_and_dense_views_agree_and_sparse_ones_stay_sparse(rng, monkeypatch):

@@ -71,6 +71,11 @@ def most_probable(probabilities: np.ndarray) -> np.ndarray:
     return np.where(known, np.where(known[:, None], probabilities, 0.0).argmax(axis=1), -1)
 
 
+def level_shares(counts: np.ndarray) -> np.ndarray:
+    """The share (L,) of each level, from how often each was observed; equal ones where none was."""
+    return counts / counts.sum() if counts.any() else np.full(counts.size, 1 / counts.size)
+
+
 def probabilities(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Estimates of indicators as probabilities: none below zero, and each row sums to one.
 

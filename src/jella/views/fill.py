@@ -10,7 +10,15 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, beside, is_floating, like, namespace, to_numpy
-from jella.views.categories import Category, cell_places, most_probable, on_features, placed, probabilities
+from jella.views.categories import (
+    Category,
+    cell_places,
+    level_shares,
+    most_probable,
+    on_features,
+    placed,
+    probabilities,
+)
 from jella.views.category_columns import fill_levels, level_codes
 from jella.views.exact import filled_dtype, is_exact, rounded
 from jella.views.frames import column_names, numpy_dtype
@@ -116,8 +124,7 @@ def fill_category(column: Any, index: Any, category: Category, keep: np.ndarray,
     """
     codes = level_codes(column, category, "")[keep[: len(column)]]
     counts = np.bincount(codes[codes >= 0], minlength=len(category.levels)).astype(np.float64)
-    shares = counts / counts.sum() if counts.any() else np.full(counts.size, 1 / counts.size)
-    return fill_levels(column, index, category, keep, most_probable(probabilities(values, shares)))
+    return fill_levels(column, index, category, keep, most_probable(probabilities(values, level_shares(counts))))
 
 
 def _filled_kind(column: Any, keep: np.ndarray, new: np.ndarray) -> tuple[Any, np.dtype[Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from jella.numerics.words import closest_name
 from jella.views.categories import Category
-from jella.views.evidence import Evidence
+from jella.views.feature_summary import FeatureSummary
 from jella.views.model import AnyView, AnyViews
 
 #: names of the kinds; where features of a view disagree evenly, it has the earlier kind
@@ -126,14 +126,14 @@ class Kinds:
 
 def _learned(view: AnyView, given: Any) -> np.ndarray:
     """The kinds of the features of one view."""
-    evidence: Evidence = view.reduce(Evidence.of)
+    features: FeatureSummary = view.reduce(FeatureSummary.of)
     kinds = np.full(view.n_features, "categorical", dtype="<U11")
     plain = np.ones(view.n_features, dtype=bool)
     for category in view.categories:
         plain[category.features] = False
-    kinds[plain] = _shown(evidence.take(plain))
+    kinds[plain] = _shown(features.take(plain))
     for j, kind in _by_feature(given, view, plain):
-        _check_given(kind, j, view, evidence, bool(plain[j]))
+        _check_given(kind, j, view, features, bool(plain[j]))
         kinds[j] = kind
     return kinds
 
@@ -141,36 +141,36 @@ def _learned(view: AnyView, given: Any) -> np.ndarray:
 # what values show
 
 
-def _shown(evidence: Evidence) -> np.ndarray:
+def _shown(features: FeatureSummary) -> np.ndarray:
     """The kinds that the values of the features of a view show; none of the features is categorical."""
-    everything = evidence.pooled()
+    everything = features.pooled()
     if everything.count[0] < ENOUGH:
-        return np.full(evidence.count.size, "real", dtype="<U11")
+        return np.full(features.count.size, "real", dtype="<U11")
     otherwise = "real" if everything.low[0] < 0 else "proportion" if everything.high[0] <= 1 else "amount"
-    own = _own(evidence, otherwise)
-    differ = (evidence.count >= ENOUGH) & (evidence.low < evidence.high)
+    own = _own(features, otherwise)
+    differ = (features.count >= ENOUGH) & (features.low < features.high)
     # counts (Poisson) with n_1 ones among n values have about n_1²/2n above one; the logarithm is for many features
     needed = EXPECTED_ABOVE_ONE + np.log(own.size)
-    rare = (own == "binary") & (evidence.total**2 < 2 * evidence.count * needed)
+    rare = (own == "binary") & (features.total**2 < 2 * features.count * needed)
     sure = differ & ~rare
     of_view = _most(own[sure]) if sure.any() else _own(everything, otherwise)[0]
     unsure = ~differ | (rare & (of_view == "count"))
-    return np.where(unsure & _allowed(of_view, evidence), of_view, own)
+    return np.where(unsure & _allowed(of_view, features), of_view, own)
 
 
-def _own(evidence: Evidence, otherwise: str) -> np.ndarray:
+def _own(features: FeatureSummary, otherwise: str) -> np.ndarray:
     """The kind of each feature by its own values; `otherwise` if they are not counts and not binary."""
-    counts = _allowed("count", evidence)
-    binary = counts & (evidence.high <= 1)
+    counts = _allowed("count", features)
+    binary = counts & (features.high <= 1)
     counts = counts & ~binary
-    if (evidence.whole & (evidence.low < 0)).sum() >= max(counts.sum(), 1):
+    if (features.whole & (features.low < 0)).sum() >= max(counts.sum(), 1):
         counts = np.zeros_like(counts)  # whole numbers of a view that has them below zero as well
     return np.where(binary, "binary", np.where(counts, "count", otherwise)).astype("<U11")
 
 
-def _allowed(kind: str, evidence: Evidence) -> np.ndarray:
+def _allowed(kind: str, features: FeatureSummary) -> np.ndarray:
     """The features whose values may be of a kind."""
-    return evidence.within(*BOUNDS[kind]) & (evidence.whole if kind in WHOLE else True)
+    return features.within(*BOUNDS[kind]) & (features.whole if kind in WHOLE else True)
 
 
 def _most(kinds: np.ndarray) -> str:
@@ -212,7 +212,7 @@ def _by_feature(given: Any, view: AnyView, plain: np.ndarray) -> list[tuple[int,
     return found
 
 
-def _check_given(kind: Any, j: int, view: AnyView, evidence: Evidence, is_plain: bool) -> None:
+def _check_given(kind: Any, j: int, view: AnyView, features: FeatureSummary, is_plain: bool) -> None:
     """Refuse an unknown kind, and one that the observed values contradict."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"expected a kind of value, got {kind!r}; {closest_name(str(kind), KINDS)}")
@@ -224,7 +224,7 @@ def _check_given(kind: Any, j: int, view: AnyView, evidence: Evidence, is_plain:
             f"expected a kind that fits {says} for {where}, got {kind!r}; pass categories as columns of text or of the "
             "type category"
         )
-    one = evidence.take(np.array([j]))
+    one = features.take(np.array([j]))
     if not _allowed(kind, one)[0]:
         low, high = BOUNDS[kind]
         outside = one.low[0] if one.low[0] < low else one.high[0] if one.high[0] > high else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from jella.numerics.arrays import dense_rows, to_numpy
 from jella.numerics.optional import need
-from jella.views.categories import Category, probabilities
+from jella.views.categories import Category, level_shares, probabilities
 from jella.views.model import View, Views
 from jella.views.write import Estimate
 
@@ -57,6 +57,5 @@ def _probabilities(view: View, category: Category, values: np.ndarray | None) ->
     known = np.broadcast_to(to_numpy(view.mask), view.X.shape)[:, category.first]
     if values is None:
         return own
-    counts = own[known].sum(axis=0)
-    shares = counts / counts.sum() if counts.any() else np.full(counts.size, 1 / counts.size)
+    shares = level_shares(own[known].sum(axis=0))
     return np.where(known[:, None], own, probabilities(values[:, category.features], shares))

@@ -12,7 +12,7 @@ from jella.views.model import View
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class FeatureSummary:
     """What the observed values of each feature have in common; all arrays are (d,), in NumPy.
 
     Attributes
@@ -30,16 +30,16 @@ class Evidence:
     whole: np.ndarray
 
     @classmethod
-    def of(cls, view: View) -> Evidence:
-        """The evidence of a view in memory; a sparse view stays sparse."""
+    def of(cls, view: View) -> FeatureSummary:
+        """The summary of a view in memory; a sparse view stays sparse."""
         count = to_numpy(view.count_by_feature()).astype(np.int64)
         low, high, total, odd = _of_sparse(view, count) if view.is_sparse else _of_dense(view)
         whole = ~odd & (np.maximum(np.abs(low), np.abs(high)) <= 1 / view.eps())
         return cls(count, low, high, total, whole | (count == 0))
 
-    def __add__(self, other: Evidence) -> Evidence:
-        """The evidence of the same features over two groups of samples."""
-        return Evidence(
+    def __add__(self, other: FeatureSummary) -> FeatureSummary:
+        """The summary of the same features over two groups of samples."""
+        return FeatureSummary(
             self.count + other.count,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
@@ -47,13 +47,13 @@ class Evidence:
             self.whole & other.whole,
         )
 
-    def take(self, features: np.ndarray) -> Evidence:
-        """The evidence of some of the features."""
-        return Evidence(*(getattr(self, name)[features] for name in ("count", "low", "high", "total", "whole")))
+    def take(self, features: np.ndarray) -> FeatureSummary:
+        """The summary of some of the features."""
+        return FeatureSummary(*(getattr(self, name)[features] for name in ("count", "low", "high", "total", "whole")))
 
-    def pooled(self) -> Evidence:
-        """The evidence of all features together, as that of one feature."""
-        return Evidence(
+    def pooled(self) -> FeatureSummary:
+        """The summary of all features together, as that of one feature."""
+        return FeatureSummary(
             self.count.sum(keepdims=True),
             self.low.min(keepdims=True, initial=np.inf),
             self.high.max(keepdims=True, initial=-np.inf),
