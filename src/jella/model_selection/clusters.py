@@ -9,11 +9,13 @@ from jella.graphs.cluster_path import ClusterPath
 
 
 def select_n_clusters(X: Any, *, observed: Any = None, random_state: Any = 0, **settings: Any) -> ClusterPath:
-    """Number of clusters of incomplete views: the number that gives the clearest partition.
+    """What supports each number of clusters of incomplete views, and the number that `jella.SparseBDR` chooses.
 
-    SparseBDR embeds the views. For several numbers, the neighbour graph of the embedding is cut into this many groups.
-    Among the numbers with nearly the best modularity, the one is chosen after which the gap to the next eigenvalue of
-    the graph's Laplacian is widest.
+    The model is fitted without a number of clusters. For several numbers, the neighbour graph of its embedding is cut
+    into this many groups, and the number is chosen whose groups refits on parts of the samples find again most surely;
+    without groups that are clearer than in data without groups it is 1, with a warning. With evidence=False there are
+    no refits: of the numbers with nearly the best modularity, the one is chosen after which the gap to the next
+    eigenvalue of the graph's Laplacian is widest.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ def select_n_clusters(X: Any, *, observed: Any = None, random_state: Any = 0, **
     Returns
     -------
     ClusterPath
-        The chosen number, and modularity and gap of all numbers that were tried.
+        The chosen number, and what speaks for each number that was tried.
 
     Examples
     --------
