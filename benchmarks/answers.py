@@ -451,7 +451,7 @@ def again_answers(model: Any, data: Data) -> dict[str, Answers]:
 
 def estimators() -> list[str]:
     """All public estimators."""
-    return sorted(name for name in jella.__all__ if hasattr(getattr(jella, name), "fit"))
+    return sorted(name for name in jella.__all__ if hasattr(getattr(jella, name), "save"))
 
 
 def cases(name: str, data: dict[str, dict[str, Data]]) -> dict[str, Answers]:
