@@ -144,9 +144,9 @@ def completion_record(model: Any, done: Completed, *, cut: bool) -> Record:
         record["kinds"] = model.kinds_.summary(model.view_names_in_)
     if done.quality is not None:
         return record | {"calibration_seconds": round(model.imputer_.seconds, 3)} | done.quality.as_record()
-    from jella.model_selection.against_mean import interrupted
+    from jella.estimators.interrupted import was_interrupted
 
-    why = "the fit was interrupted" if interrupted(model) else "none of the values can be hidden"
+    why = "the fit was interrupted" if was_interrupted(model) else "none of the values can be hidden"
     return record | {"notes": [CUT] if cut else uncalibrated(model, why)}
 
 

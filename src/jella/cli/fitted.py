@@ -57,9 +57,9 @@ class Fitted(ABC):
     @property
     def fit_is_interrupted(self) -> bool:
         """Whether Ctrl-C ended the fit early."""
-        from jella.model_selection.against_mean import interrupted
+        from jella.estimators.interrupted import was_interrupted
 
-        return interrupted(self.model)
+        return was_interrupted(self.model)
 
     @property
     def is_interrupted(self) -> bool:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from jella.estimators.on_device import Device
 
 
-def method_arguments(parser: argparse.ArgumentParser, default: str = "sparse-bdr") -> None:
+def method_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --method and the options for its parameters."""
     group = parser.add_argument_group("method")
-    group.add_argument("--method", default=default, help=f"as `jella methods` lists them (default {default})")
+    group.add_argument("--method", default="sparse-bdr", help="as `jella methods` lists them (default sparse-bdr)")
     group.add_argument(
         "--set",
         dest="set",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jella.describe.subject import Absent, Fit
+from jella.estimators.interrupted import was_interrupted
 from jella.evidence.gather import FEWEST_SAMPLES, ClusterEvidence
 
 
@@ -29,6 +30,6 @@ def _reason(model: Any) -> str:
         return f"The model has evidence=False, so it was not fitted again on parts of the samples{alone}."
     if model.n_clusters_ == 1:
         return "There is one cluster only, so there is nothing to compare."
-    if model.result_.stop_reason == "interrupted":
+    if was_interrupted(model):
         return "The fit was interrupted, so it was not repeated on parts of the samples."
     return f"There are fewer than {FEWEST_SAMPLES} samples: too few to say anything about clusters."

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import BaseMultiView
+from jella.estimators.base import BaseMultiView, seed_of
 from jella.numerics.arrays import to_numpy
 from jella.numerics.words import listed
 from jella.views import View, Views, is_chunked
@@ -68,7 +67,7 @@ class Fit:
             names=tuple(str(name) for name in names),
             labels=None if labels is None else to_numpy(labels),
             embedding=None if embedding is None else to_numpy(embedding),
-            seed=_seed(seed, model.random_state),
+            seed=seed_of(model.random_state if seed is None else seed),
         )
 
     @property
@@ -140,13 +139,6 @@ class Subject(Fit):
 def feature_name(view: View, j: int) -> str:
     """The name of a feature: its own name if it has one, otherwise its position."""
     return f"feature {j}" if view.feature_names is None else view.feature_names[j]
-
-
-def _seed(given: int | None, random_state: Any) -> int:
-    """The given seed; otherwise that of the model if it is a number; otherwise zero."""
-    if given is not None:
-        return int(given)
-    return int(random_state) if isinstance(random_state, Integral) else 0
 
 
 def _on_host(views: Any) -> Views:

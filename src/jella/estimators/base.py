@@ -367,3 +367,8 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(random_state)
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed that a user gave as a number; 0 for anything else, so that what is drawn after a fit can be repeated."""
+    return int(random_state) if isinstance(random_state, Integral) else 0

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from jella.estimators.framework import BaseClusterer
-from jella.estimators.landmarks import most_landmarks
+from jella.estimators.landmarks import wanted_landmarks
 from jella.evidence.refits import matched_numbers
 from jella.numerics.words import listed
 from jella.readout.clusters import NeighbourClusters
@@ -71,7 +71,7 @@ class BaseBatches(BaseClusterer):
         if not isinstance(batch, Views):
             raise ValueError("expected batches in memory, got a Dask collection; pass all of it to fit")
         some = batch.take(kept_samples(batch, self.on_empty))
-        most = most_landmarks(some.n_features) if self.landmarks in (None, "auto") else int(self.landmarks)
+        most = wanted_landmarks("auto" if self.landmarks is None else self.landmarks, 0, some.n_features)
         both, prints, new = landmarks_with(old, some, most)
         if new >= REFIT:
             again = clone(self).set_params(landmarks=None, n_clusters=self.n_clusters or self.n_clusters_)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import DEFAULT_RANK
+from jella.estimators.base import DEFAULT_RANK, seed_of
 from jella.estimators.framework import BaseClusterer
+from jella.estimators.interrupted import was_interrupted
 from jella.evidence.refits import drawn_samples
 from jella.impute.estimates import ByImputer, Estimates, check_level
 from jella.impute.imputer import Imputer
@@ -124,14 +124,14 @@ class BaseCalibrated(BaseClusterer):
         if not self.calibrate or not isinstance(readout, NeighbourReadout):
             return None
         if "imputer_" not in vars(self):
-            stopped = self.result_.stop_reason == "interrupted"
             is_part = most_samples is not None and readout.samples.n_samples > most_samples
             samples, rows = readout.samples, None
             if is_part and most_samples is not None:
                 rows = drawn_samples(samples, most_samples)
                 samples = samples.take(rows)
             with overflow_refused("completed values"):
-                found = None if stopped else self._learned(readout.scaling.undo(samples, rows), progress, is_part)
+                undone = readout.scaling.undo(samples, rows)
+                found = None if was_interrupted(self) else self._learned(undone, progress, is_part)
             if is_part:
                 return found
             self.imputer_ = found
@@ -139,13 +139,13 @@ class BaseCalibrated(BaseClusterer):
 
     def _learned(self, samples: Views, progress: Any, is_part: bool = False) -> Imputer | None:
         """The imputer of samples of the fit; it does not depend on the number of clusters."""
-        seed = int(self.random_state) if isinstance(self.random_state, Integral) else 0
         readout = self.readout_
         blocks = min(self.n_components or DEFAULT_RANK, samples.n_samples)
         same = self.n_blocks == blocks and isinstance(readout.bases[0], np.ndarray) and not is_part
         own = None if same else self._refit(samples, n_clusters=blocks)
         refit = partial(self._refit, like=(readout if own is None else own).scaling, n_clusters=blocks)
-        imputer = Imputer.learn(samples, refit, self.kinds_, seed, _tell if progress is None else progress)
+        seed, told = seed_of(self.random_state), _tell if progress is None else progress
+        imputer = Imputer.learn(samples, refit, self.kinds_, seed, told)
         return replace(imputer, readout=own) if imputer is not None and isinstance(own, NeighbourReadout) else imputer
 
 

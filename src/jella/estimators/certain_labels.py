@@ -15,9 +15,10 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import Prepared
+from jella.estimators.base import Prepared, seed_of
 from jella.estimators.batches import BATCHES
 from jella.estimators.framework import BaseClusterer
+from jella.estimators.interrupted import was_interrupted
 from jella.estimators.known_classes import known_classes
 from jella.estimators.transformer import has_clusters
 from jella.evidence.confidence import Confidence
@@ -142,7 +143,7 @@ class BaseCertain(BaseClusterer):
             found = self._gathered(readout, self.n_clusters_, len(self.labels_), most_samples)
             known, evidence = None if found is None else readout.known, None
             if found is not None and known is not None and known.labels is not None:
-                evidence = conclude(found, known.labels, self.n_init, self._seed_of_score())
+                evidence = conclude(found, known.labels, self.n_init, seed_of(self.random_state))
             if most_samples is not None:
                 return evidence
             self.evidence_ = evidence
@@ -153,19 +154,19 @@ class BaseCertain(BaseClusterer):
     ) -> Gathered | None:
         if not isinstance(readout, NeighbourReadout):
             return None
-        if not self.evidence or n_clusters == 1 or self.result_.stop_reason == "interrupted":
+        if not self.evidence or n_clusters == 1 or was_interrupted(self):
             return None
         refit, related = partial(self._refit_part, like=readout.scaling), self._related(readout)
-        seed = self._seed_of_score()
+        seed = seed_of(self.random_state)
         found = look_for_evidence(related, refit, n_clusters, seed, self.n_jobs, n_given, most_samples)
         return None if found is None else replace(found, readout=readout)
 
     def _related(self, readout: NeighbourReadout) -> NeighbourReadout:
         """The readout in which clusters are looked for; of values in steps, that of a refit to spread values."""
-        if self.result_.stop_reason == "interrupted" or not are_narrow(readout.samples):
+        if was_interrupted(self) or not are_narrow(readout.samples):
             return readout
         samples = readout.scaling.undo(readout.samples)
-        spread = spread_over_steps(samples, np.random.default_rng(self._seed_of_score()))
+        spread = spread_over_steps(samples, np.random.default_rng(seed_of(self.random_state)))
         if spread is samples:
             return readout
         again = self._refit_part(spread, like=readout.scaling)
@@ -214,7 +215,7 @@ class BaseCertain(BaseClusterer):
         )
         if found is not None:
             with self._cut_short("probabilities of labels are not calibrated"):
-                self.evidence_ = conclude(found, labels, self.n_init, self._seed_of_score())
+                self.evidence_ = conclude(found, labels, self.n_init, seed_of(self.random_state))
             if not found.path.is_clear:
                 words = f"{found.path.words()}; n_clusters_ is 1: pass n_clusters to divide the samples all the same"
                 warnings.warn(words, NoClearClustersWarning, stacklevel=9)

@@ -55,6 +55,13 @@ def most_landmarks(n_features: int) -> int:
     return max(min(LANDMARKS, MOST_NUMBERS // max(n_features, 1)), FEWEST_LANDMARKS)
 
 
+def wanted_landmarks(landmarks: Any, n_samples: int, n_features: int) -> int:
+    """The number of landmarks that a user asks for, of this many samples; None asks for all."""
+    if landmarks is None:
+        return n_samples
+    return most_landmarks(n_features) if isinstance(landmarks, str) else int(landmarks)
+
+
 def choose_landmarks(
     views: AnyViews, kept: np.ndarray, classes: np.ndarray | None, landmarks: Any, n_neighbors: int
 ) -> Chosen:
@@ -73,7 +80,7 @@ def choose_landmarks(
         None makes all samples landmarks.
     """
     n, most = int(kept.sum()), most_landmarks(views.n_features)
-    wanted = n if landmarks is None else most if landmarks == "auto" else int(landmarks)
+    wanted = wanted_landmarks(landmarks, n, views.n_features)
     if n <= wanted:
         reason = "landmarks=None" if landmarks is None and n > most else "there are no more than landmarks"
         return _all(views, kept, Landmarks(n, n, reason, recall=1.0 if n <= LANDMARKS else None))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from jella.estimators.interrupted import was_interrupted
 from jella.readout.base import FitSamples
 from jella.views import Views
 from jella.views.draw import draw_left_out
@@ -58,7 +59,7 @@ def fit_to_most(
         raise ValueError(
             f"expected samples of which a fit needs no more than four fifths, got its error ({error}); {INSTEAD}"
         ) from error
-    if getattr(getattr(trial, "result_", None), "stop_reason", None) == "interrupted":
+    if was_interrupted(trial):
         raise KeyboardInterrupt  # the score is not that of the model
     return trial, views.take(np.tile(np.flatnonzero(out), TIMES))
 

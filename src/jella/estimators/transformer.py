@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jella.estimators.base import DEFAULT_RANK, BaseMultiView, Prepared
+from jella.estimators.base import DEFAULT_RANK, BaseMultiView, Prepared, seed_of
 from jella.estimators.left_out import fit_to_most, labels_at, places_in_fit
 from jella.graphs.cluster_path import ClusterPath
 from jella.numerics.arrays import Array, to_numpy
@@ -221,19 +221,16 @@ class BaseEmbedding(BaseTransformer):
         given = views.take(kept)
         if not isinstance(given, Views):
             raise ValueError("expected samples in memory, got a Dask collection; compute some of them first")
-        rng, places = np.random.default_rng(self._seed_of_score()), places_in_fit(given, self.readout_.known)
+        rng, places = np.random.default_rng(seed_of(self.random_state)), places_in_fit(given, self.readout_.known)
         if (places < 0).any():
             model, given = self, given.take(places < 0)
         else:
             model, given = fit_to_most(self, given, places, X, labels_at(kept, y), rng)
         return -held_out_rmse(given, model._predict_new, self.scaling_, rng)
 
-    def _seed_of_score(self) -> int:
-        return int(self.random_state) if isinstance(self.random_state, int | np.integer) else 0
-
     def _unfitted_for(self, places: np.ndarray) -> Any:
         """A clone for a fit to some samples of the fit, at these positions; it calls nobody and seeks no clusters."""
-        copy = clone(self).set_params(random_state=self._seed_of_score())
+        copy = clone(self).set_params(random_state=seed_of(self.random_state))
         copy._seeks_clusters = False
         return copy
 

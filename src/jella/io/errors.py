@@ -6,6 +6,9 @@ from jella.numerics.optional import need
 
 __all__ = ["DataError", "need", "some"]
 
+#: names that a message lists
+SHOWN = 5
+
 
 class DataError(ValueError):
     """A file does not hold the expected data.
@@ -18,7 +21,7 @@ class DataError(ValueError):
     """
 
 
-def some(names: list[str], limit: int = 5) -> str:
+def some(names: list[str]) -> str:
     """Text with the first few names and the number of the others."""
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(repr(name) for name in names[:limit]) + more
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(repr(name) for name in names[:SHOWN]) + more

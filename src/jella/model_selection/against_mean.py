@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from jella.estimators.interrupted import was_interrupted
 from jella.model_selection.held_out import Errors, HeldOut, Trials
 from jella.numerics.arrays import to_numpy
 from jella.numerics.finite import overflow_refused, too_large
@@ -31,7 +32,7 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
     ours, means : (float, dict of name -> float)
         In standard deviations of a feature, as in `HeldOut.score`.
     """
-    if interrupted(model):
+    if was_interrupted(model):
         return None, None
     what = "the error on hidden values"
     with overflow_refused(what), warnings.catch_warnings():
@@ -39,7 +40,7 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
         trials = Trials.draw(HeldOut(random_state=getattr(model, "random_state", 0)), X, observed)
         holed = trials.holed(0)
         trial = without_choice(model).fit(holed)
-        if interrupted(trial):
+        if was_interrupted(trial):
             return None, None
         ours, means = trials.errors(trial.complete(holed), 0), mean_errors(trials, holed, 0)
     if not np.isfinite([ours[0], means[0]]).all():
@@ -65,8 +66,3 @@ def without_choice(model: Any) -> Any:
     if hasattr(model, "n_blocks") and model.n_blocks <= np.sum(np.asarray(model.labels_) >= 0):
         trial.set_params(n_clusters=model.n_blocks, n_init=1)
     return trial
-
-
-def interrupted(model: Any) -> bool:
-    """Whether the fit was stopped by Ctrl-C and kept its last sweep."""
-    return getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted"

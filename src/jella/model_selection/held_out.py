@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from jella.estimators.base import generator
+from jella.estimators.interrupted import was_interrupted
 from jella.estimators.transformer import without_clusters
 from jella.model_selection.errors import conforming, pooled, root_mean, squared_errors, units_of
 from jella.views import Hidden, Views, read_views
@@ -201,7 +202,7 @@ class Trials:
         """Error of a clone of the estimator on the values that a split hides, fitted without them."""
         holed, model = self.holed(number), without_clusters(clone(estimator))
         model = model.fit(holed) if self.y is None else model.fit(holed, self.y)
-        if getattr(getattr(model, "result_", None), "stop_reason", None) == "interrupted":
+        if was_interrupted(model):
             raise KeyboardInterrupt  # the fit kept its last sweep; its error is not that of the estimator
         return self.errors(model.complete(holed), number)[0]
 

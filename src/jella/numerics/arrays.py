@@ -170,11 +170,11 @@ def row_dots(A: Array, B: Array) -> Array:
     return namespace(A).sum(A * B, axis=1)
 
 
-def taken(array: Array, places: Array, axis: int = 0) -> Array:
-    """Entries of a dense array along an axis, at places in an array of its library, none of them negative."""
+def taken(array: Array, places: Array) -> Array:
+    """Rows of a dense array, at places in an array of its library, none of them negative."""
     if array_api_compat.is_torch_array(array):
-        return array.index_select(axis, places)  # `take` of the standard looks for negative places first, in four steps
-    return namespace(array).take(array, places, axis=axis)
+        return array.index_select(0, places)  # `take` of the standard looks for negative places first, in four steps
+    return namespace(array).take(array, places, axis=0)
 
 
 def take_rows(array: Array, rows: np.ndarray) -> Array:

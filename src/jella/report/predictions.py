@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from jella.describe.subject import Absent, Subject
+from jella.estimators.interrupted import was_interrupted
 from jella.impute.estimates import Estimates
 from jella.impute.quality import Quality
-from jella.model_selection.against_mean import interrupted
 from jella.model_selection.held_out import HeldOut, Trials
 from jella.numerics.arrays import dense_rows, to_numpy
 from jella.report.refit import refit
@@ -173,7 +173,7 @@ def _by_second_fit(subject: Subject) -> tuple[Prediction, ...] | Absent:
         trials = Trials.draw(HeldOut(random_state=subject.seed), X, observed)
         holed = trials.holed(0)
         trial = refit(subject.model, holed, **settings)
-        if interrupted(trial):
+        if was_interrupted(trial):
             return Absent("The second fit was interrupted.")
         completed = trial.complete(holed)
     except ValueError as error:

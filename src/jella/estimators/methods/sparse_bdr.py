@@ -14,17 +14,14 @@ from jella.estimators.base import Prepared
 from jella.estimators.batches import BaseBatches
 from jella.estimators.calibrated_completion import BaseCalibrated
 from jella.estimators.certain_labels import BaseCertain
-from jella.estimators.known_classes import checked_classes, labels_of
-from jella.estimators.landmarks import Chosen, check_landmarks, choose_landmarks, most_landmarks
+from jella.estimators.known_classes import checked_classes
+from jella.estimators.landmarks import Chosen, check_landmarks, choose_landmarks, wanted_landmarks
 from jella.estimators.needs import Needs
-from jella.evidence.gather import ClusterEvidence
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
-from jella.impute.imputer import Imputer
 from jella.numerics.sparse_arrays import neighbour_graph
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
-from jella.readout.landmarks import Landmarks
 from jella.readout.neighbours import NeighbourReadout
 from jella.solve.solver import Result
 from jella.views import AnyViews, Views
@@ -161,11 +158,6 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     _chooses_n_clusters = True
     has_minimiser = False  # stopping early is meant
 
-    kinds_: Kinds
-    landmarks_: Landmarks
-    imputer_: Imputer | None
-    evidence_: ClusterEvidence | None
-
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -249,10 +241,10 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         check_landmarks(self.landmarks)
 
     def _needs(self, views: Views) -> Needs:
-        n, most = views.n_samples, most_landmarks(views.n_features)
-        wanted = n if self.landmarks is None else most if self.landmarks == "auto" else int(self.landmarks)
-        few = super()._needs(views.take(np.arange(min(n, wanted)))) if n > wanted else super()._needs(views)
-        rest = (n - min(n, wanted)) * (2 * self._rank(views) + self.n_neighbors + PLACED_NUMBERS)
+        n = views.n_samples
+        related = min(n, wanted_landmarks(self.landmarks, n, views.n_features))
+        few = super()._needs(views.take(np.arange(related)) if related < n else views)
+        rest = (n - related) * (2 * self._rank(views) + self.n_neighbors + PLACED_NUMBERS)
         return Needs(few.memory + 8 * rest, few.seconds + rest * PLACED_SECONDS)
 
     def _prepare(self, views: AnyViews, y: Any = None) -> Prepared:
@@ -262,8 +254,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     def _choose_samples(self, views: AnyViews, kept: np.ndarray, y: Any) -> Chosen | None:
         if self._keeps_order:
             return None
-        classes = None if y is None else labels_of(y, np.arange(views.n_samples), views.n_samples)
-        return choose_landmarks(views, kept, classes, self.landmarks, self.n_neighbors)
+        return choose_landmarks(views, kept, y, self.landmarks, self.n_neighbors)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         words = super().__repr__(N_CHAR_MAX)
@@ -293,7 +284,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         self.landmarks_ = replace(self.landmarks_, near=tied.near)
         self.embedding_ = tied.shown
         if tied.labels is not None:
-            classes = np.full(views.n_samples, -1) if prepared.y is None else np.asarray(prepared.y).astype(int)
+            classes = np.full(views.n_samples, -1) if prepared.y is None else prepared.y
             self.labels_ = np.where((classes >= 0) & (tied.labels >= 0), classes, tied.labels)
 
     @property
