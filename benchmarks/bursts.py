@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import append, load
+from measuring import add_results, load
 from result_cells import RESULTS, SETTINGS, SOURCE
 from sklearn.metrics import normalized_mutual_info_score
 
@@ -81,15 +81,8 @@ def main() -> None:
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     done = {(row["views"], row["setting"], row["bursts"], row["draw"]) for row in load(FILE)}
-    for number in range(chosen.draws):
-        for case in CASES:
-            if (*case, number) not in done:
-                row = draw(*case, number)
-                append(FILE, row)
-                print(row, flush=True)
-    text = page(load(FILE))
-    PAGE.write_text(text)
-    print(text)
+    todo = [(*case, number) for number in range(chosen.draws) for case in CASES]
+    add_results(FILE, (draw(*one) for one in todo if one not in done), PAGE, page)
 
 
 if __name__ == "__main__":

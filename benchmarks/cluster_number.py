@@ -14,7 +14,7 @@ import time
 import warnings
 
 import numpy as np
-from real_sets import ALL, NATURAL, OTHERS, SETS, folder
+from real_sets import ALL, NATURAL, OTHERS, SETS, needed_folder
 from result_cells import RESULTS, SETTINGS, SOURCE
 
 import jella
@@ -38,9 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sets", nargs="*", default=[*SETS, *NATURAL, *OTHERS])
     chosen = parser.parse_args()
-    data = folder()
-    if data is None:
-        raise SystemExit("set JELLA_DATA to the folder with the data")
+    data = needed_folder()
     warnings.simplefilter("ignore")
     text = PAGE.read_text() if PAGE.exists() else HEAD
     for name in chosen.sets:

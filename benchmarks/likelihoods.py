@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from completion_scores import scores
-from real_sets import folder, read_set
+from real_sets import needed_folder, read_set
 from result_cells import RESULTS, SOURCE
 from scipy import sparse
 from scipy.special import expit, logit, xlogy
@@ -195,9 +195,7 @@ def page(found: list[tuple[str, str, np.ndarray]]) -> str:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    data = folder()
-    if data is None:
-        raise SystemExit("set JELLA_DATA to the folder with the data")
+    data = needed_folder()
     (RESULTS / "likelihoods.md").write_text(page(list(computed(data))), encoding="utf-8")
 
 

@@ -7,7 +7,7 @@ import os
 import platform
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +40,23 @@ def append(path: Path, result: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         file.write(json.dumps(result) + "\n")
+
+
+def add_results(
+    file: Path, results: Iterable[dict[str, Any]], page: Path, draw: Callable[[list[dict[str, Any]]], str]
+) -> None:
+    """Append each result to a file as soon as it is computed, then write and print the page of all results.
+
+    Parameters
+    ----------
+    results : iterable of dict
+        Those that the file lacks, so that a run that was stopped continues.
+    draw : callable
+        From all results to the page.
+    """
+    for result in results:
+        append(file, result)
+        print(result, flush=True)
+    text = draw(load(file))
+    page.write_text(text)
+    print(text)

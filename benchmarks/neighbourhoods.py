@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import append, load
-from real_sets import NATURAL, OTHERS, SETS, folder, read_set
+from measuring import add_results, load
+from real_sets import NATURAL, OTHERS, SETS, needed_folder, read_set
 from result_cells import RESULTS, SETTINGS, SOURCE
 
 import jella
@@ -70,18 +70,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sets", nargs="*", default=[s for s in (*OTHERS, *NATURAL, *SETS) if s not in LARGE])
     chosen = parser.parse_args()
-    data = folder()
-    if data is None:
-        raise SystemExit("set JELLA_DATA to the folder with the data")
+    data = needed_folder()
     warnings.simplefilter("ignore")
     done = {(row["set"], row["setting"]) for row in load(FILE)}
-    for name in chosen.sets:
-        for setting in ("natural",) if name in NATURAL else SETTINGS:
-            if (name, setting) not in done:
-                row = compute(name, setting, *read_set(name, data))
-                append(FILE, row)
-                print(row, flush=True)
-    (RESULTS / "neighbourhoods.md").write_text(page(load(FILE)))
+    todo = [(name, one) for name in chosen.sets for one in (("natural",) if name in NATURAL else SETTINGS)]
+    rows = (compute(name, setting, *read_set(name, data)) for name, setting in todo if (name, setting) not in done)
+    add_results(FILE, rows, RESULTS / "neighbourhoods.md", page)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import append, load
+from measuring import add_results, load
 from result_cells import SOURCE
 
 import jella
@@ -104,14 +104,8 @@ def main() -> None:
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     done = {row["draw"] for row in load(FILE)}
-    for number in range(chosen.first, chosen.first + chosen.draws):
-        if number not in done and KINDS[number % len(KINDS)] in chosen.kinds:
-            row = draw(number)
-            append(FILE, row)
-            print(row, flush=True)
-    text = page(load(FILE))
-    PAGE.write_text(text)
-    print(text)
+    todo = [n for n in range(chosen.first, chosen.first + chosen.draws) if KINDS[n % len(KINDS)] in chosen.kinds]
+    add_results(FILE, (draw(number) for number in todo if number not in done), PAGE, page)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import append, load
-from real_sets import NATURAL, OTHERS, SETS, folder, read_set
+from measuring import add_results, load
+from real_sets import NATURAL, OTHERS, SETS, needed_folder, read_set
 from result_cells import RESULTS, SOURCE
 
 import jella
@@ -110,19 +110,11 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=[*SETS, *OTHERS, *NATURAL])
     parser.add_argument("--refits", type=int, default=4)
     chosen = parser.parse_args()
-    data = folder()
-    if data is None:
-        raise SystemExit("set JELLA_DATA to the folder with the data")
+    data = needed_folder()
     warnings.simplefilter("ignore")
     done = {row["set"] for row in load(FILE)}
-    for name in chosen.sets:
-        row = None if name in done else measured(name, data, chosen.refits)
-        if row is not None:
-            append(FILE, row)
-            print(row, flush=True)
-    text = page(load(FILE))
-    PAGE.write_text(text)
-    print(text)
+    rows = (measured(name, data, chosen.refits) for name in chosen.sets if name not in done)
+    add_results(FILE, (row for row in rows if row is not None), PAGE, page)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,14 @@ def folder() -> Path | None:
     return Path(where) if where else None
 
 
+def needed_folder() -> Path:
+    """The folder with the data, for a benchmark that can do nothing without it."""
+    data = folder()
+    if data is None:
+        raise SystemExit("set JELLA_DATA to the folder with the data")
+    return data
+
+
 def handwritten(data: Path) -> tuple[Views, np.ndarray]:
     """Six feature sets of 2000 handwritten digits, and the digits."""
     file = loadmat(data / "handwritten" / "UCI_Digits.mat")

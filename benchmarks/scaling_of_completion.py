@@ -16,7 +16,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from real_sets import folder, read_set
+from real_sets import needed_folder, read_set
 
 from jella.estimators.catalogue import methods
 from jella.model_selection.against_mean import mean_errors
@@ -68,9 +68,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="*", default=[method.name for method in completing])
     parser.add_argument("--scales", nargs="*", default=None, help=f"among {', '.join(ALL_KINDS)}")
     parser.add_argument("--repeats", type=int, default=1)
-    chosen, data = parser.parse_args(), folder()
-    if data is None:
-        raise SystemExit("set JELLA_DATA to the folder with the data")
+    chosen, data = parser.parse_args(), needed_folder()
     trials = {name: trials_on(some_samples(read_set(name, data)[0]), chosen.repeats) for name in chosen.sets}
     print(f"| method | scaling | {' | '.join(trials)} |\n|---|---|{'---|' * len(trials)}", flush=True)
     for method in completing:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import append, load
-from real_sets import NATURAL, OTHERS, SETS, folder, read_set
+from measuring import add_results, load
+from real_sets import NATURAL, OTHERS, SETS, needed_folder, read_set
 from result_cells import RESULTS, SOURCE, failure
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -106,33 +107,31 @@ def page(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--sets", nargs="*", default=[*SETS, *OTHERS, *NATURAL])
-    parser.add_argument("--draws", type=int, default=10)
-    chosen = parser.parse_args()
-    data = folder()
-    if data is None:
-        raise SystemExit("set JELLA_DATA to the folder with the data")
-    warnings.simplefilter("ignore")
+def missing(names: list[str], draws: int, data: Path) -> Iterator[dict[str, Any]]:
+    """The results that the file lacks, one per set, draw and method."""
     done = {(row["set"], row["draw"], row["method"]) for row in load(FILE)}
-    for name in chosen.sets:
+    for name in names:
         views, classes = read_set(name, data)
         y = np.unique(classes, return_inverse=True)[1]
         if y.size > MOST_SAMPLES:
             continue
-        for number in range(chosen.draws * (3 if y.size <= FEW_SAMPLES else 1)):
+        for number in range(draws * (3 if y.size <= FEW_SAMPLES else 1)):
             holed = views if name in NATURAL else make_incomplete(views, 0.3, "missing-view", random_state=number)
             known = some_known(y, np.random.default_rng(number))
             for method in METHODS:
                 if (name, number, method) not in done:
                     case = {"set": name, "classes": int(y.max()) + 1, "known": int((known >= 0).sum()), "draw": number}
-                    row = case | {"method": method} | scores(method, holed, known, y) | {"source": SOURCE}
-                    append(FILE, row)
-                    print(row, flush=True)
-    text = page(load(FILE))
-    PAGE.write_text(text)
-    print(text)
+                    yield case | {"method": method} | scores(method, holed, known, y) | {"source": SOURCE}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sets", nargs="*", default=[*SETS, *OTHERS, *NATURAL])
+    parser.add_argument("--draws", type=int, default=10)
+    chosen = parser.parse_args()
+    data = needed_folder()
+    warnings.simplefilter("ignore")
+    add_results(FILE, missing(chosen.sets, chosen.draws, data), PAGE, page)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import append, load
+from measuring import add_results, load
 from result_cells import SOURCE
 from sklearn import datasets
 
@@ -293,15 +293,9 @@ def main() -> None:
     warnings.simplefilter("ignore")
     cases = {"seen": SEEN, "unseen": UNSEEN, None: [*SEEN, *UNSEEN]}[chosen.only]
     done = {key(row) for row in load(FILE) if row["earlier"] == chosen.earlier}
-    for case in [] if chosen.draw else cases:
-        if (case[0], case[2], case[3], len(case[1]()[1])) in done:
-            continue
-        row = measured(case, earlier=chosen.earlier)
-        append(FILE, row)
-        print(row, flush=True)
-    text = page(load(FILE))
-    PAGE.write_text(text)
-    print(text)
+    todo = (case for case in cases if (case[0], case[2], case[3], len(case[1]()[1])) not in done)
+    rows = (measured(case, earlier=chosen.earlier) for case in todo)
+    add_results(FILE, () if chosen.draw else rows, PAGE, page)
 
 
 if __name__ == "__main__":

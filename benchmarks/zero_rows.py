@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from real_sets import ALL, Load, bbc_sport, bdgp, folder, loadmat, read_set, three_sources
+from real_sets import ALL, Load, bbc_sport, bdgp, loadmat, needed_folder, read_set, three_sources
 from scipy import sparse
 
 import jella
@@ -56,9 +56,7 @@ TRUE_ZEROS: dict[str, Load] = {"Cornell, links by direction": cornell_links} | {
 
 
 def main() -> None:
-    data = folder()
-    if data is None:
-        raise SystemExit("set JELLA_DATA to the folder with the data")
+    data = needed_folder()
     revision = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     print(f"SparseBDR(n_clusters=classes), other settings at their defaults, seeds {SEEDS}, means; revision {revision}")
     for name in ALL:
