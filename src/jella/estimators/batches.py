@@ -96,10 +96,9 @@ class BaseBatches(BaseClusterer):
         assert isinstance(readout, NeighbourReadout)
         assert readout.known is not None
         known, clusters = replace(readout.known, prints=prints[readout.known.places]), readout.clusters
-        readout = replace(readout, known=known)
         if known.labels is not None and isinstance(clusters, NeighbourClusters):
-            labels = numbered_as_before(known.labels, clusters.n_clusters, known.prints, old)
-            readout = replace(readout, known=replace(known, labels=labels), clusters=replace(clusters, labels=labels))
+            known = replace(known, labels=numbered_as_before(known.labels, clusters.n_clusters, known.prints, old))
+        readout = replace(readout, known=known)
         for name in {"imputer_", "evidence_"} & set(vars(self)):
             delattr(self, name)  # they belong to the last fit
         for name in ("scaling_", "objective_", "history_", "n_iter_", "converged_", "result_", "graph_", "kinds_"):

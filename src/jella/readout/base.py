@@ -12,7 +12,7 @@ import numpy as np
 from jella.numerics.arrays import Array, like, namespace, row_blocks, take_rows, to_numpy
 from jella.numerics.finite import overflow_refused, refuse_nonfinite
 from jella.numerics.kmeans import kmeans, unit_rows
-from jella.readout.clusters import Clusters, KMeansClusters
+from jella.readout.clusters import Clusters, EmbeddingClusters, KMeansClusters
 from jella.views import AnyViews, Views
 from jella.views.checks import kept_samples
 from jella.views.fingerprints import find_prints, fingerprints
@@ -165,7 +165,7 @@ class Readout(ABC):
         """The clusters of new samples."""
         W = to_numpy(self.solve(views))
         refuse_nonfinite(W, f"new samples of {self.method}")
-        assert self.clusters is not None
+        assert isinstance(self.clusters, EmbeddingClusters)
         return self.clusters.assign(W)
 
     def _answer(self, views: Views, known: Array | None, new: Callable[[Views], Array], nothing: float) -> Array:

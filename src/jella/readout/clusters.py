@@ -1,4 +1,4 @@
-"""Clusters of a fit, which give the rows of an embedding their labels."""
+"""The clusters of a fit, and how a new sample gets one of them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from jella.graphs.cluster_path import ClusterPath
-from jella.graphs.compared import compared_rows
-from jella.graphs.neighbours import dense_nearest
-from jella.numerics.arrays import Array, like, row_blocks, to_numpy
+from jella.numerics.arrays import Array, row_blocks, to_numpy
 from jella.numerics.kmeans import unit_rows
 from jella.views import Views
 
 
-class Clusters(ABC):
+class Clusters:
     """The clusters of a fit."""
+
+    def attributes(self) -> dict[str, Any]:
+        """Attributes that the clusters give to a fitted estimator, by name."""
+        return {}
+
+
+class EmbeddingClusters(Clusters, ABC):
+    """Clusters of which a sample gets one by its row of the embedding alone."""
 
     @abstractmethod
     def assign(self, W: np.ndarray) -> np.ndarray:
@@ -28,13 +34,9 @@ class Clusters(ABC):
         """The cluster of each sample, (n,), for functions that pass the views of samples and their embedding (n, r)."""
         return self.assign(to_numpy(W))
 
-    def attributes(self) -> dict[str, Any]:
-        """Attributes that the clusters give to a fitted estimator, by name."""
-        return {}
-
 
 @dataclass(frozen=True, eq=False)
-class KMeansClusters(Clusters):
+class KMeansClusters(EmbeddingClusters):
     """A cluster is its centre; rows are compared at unit norm where `unit` is True."""
 
     kmeans: KMeans
@@ -53,7 +55,7 @@ class KMeansClusters(Clusters):
         return {"kmeans_": self.kmeans}
 
 
-class IndicatorClusters(Clusters):
+class IndicatorClusters(EmbeddingClusters):
     """Clusters of an embedding whose components are the clusters: the largest entry of each row."""
 
     def assign(self, W: np.ndarray) -> np.ndarray:
@@ -63,33 +65,17 @@ class IndicatorClusters(Clusters):
 
 @dataclass(frozen=True, eq=False)
 class NeighbourClusters(Clusters):
-    """A row gets the label that most neighbours in the fit vote for; a neighbour of rank r has 1/r votes.
+    """Clusters of which a sample gets the one that most of its neighbours in the fit have (`rank_votes`).
 
     Attributes
     ----------
-    rows, labels : array (m, r) and int array (m,)
-        The embedding of the samples of the fit, and their labels.
-    n_neighbors : int
     n_clusters : int
     path : ClusterPath or None
         What supports each number of clusters, if the number was chosen from the data.
     """
 
-    rows: Array
-    labels: np.ndarray
-    n_neighbors: int
     n_clusters: int
     path: ClusterPath | None = None
-
-    def assign(self, W: np.ndarray) -> np.ndarray:
-        """The label with the most votes among the neighbours of each row."""
-        return self.votes(W).argmax(axis=1)
-
-    def votes(self, W: Array) -> np.ndarray:
-        """Votes (n, k) of the neighbours of new rows for the clusters."""
-        queries = compared_rows(like(W, self.rows), self.rows)
-        found = dense_nearest(compared_rows(self.rows), self.n_neighbors, queries=queries)
-        return rank_votes(found, self.labels, self.n_clusters)
 
     def attributes(self) -> dict[str, Any]:
         """The number of clusters and, if it was chosen from the data, what supports each number."""

@@ -198,7 +198,7 @@ class NeighbourReadout(LowRankReadout):
         if fit.labels is not None and isinstance(self.clusters, NeighbourClusters):
             labels = np.full(n, -1, dtype=np.intp)
             labels[found >= 0] = fit.labels[own]
-            labels[rest] = rank_votes(near[rest], self.clusters.labels, self.clusters.n_clusters).argmax(axis=1)
+            labels[rest] = rank_votes(near[rest], fit.labels, self.clusters.n_clusters).argmax(axis=1)
         return Tied(take_rows(namespace(nothing).concat(shown, axis=0), at), near, labels)
 
     def _near(self, W: Array) -> np.ndarray:
@@ -275,7 +275,7 @@ class NeighbourReadout(LowRankReadout):
         labels = related.find_labels(n_clusters, n_init, random_state, classes)
         if related is not self and classes is None:
             labels = self._voted(labels, n_clusters)
-        return NeighbourClusters(self._fit.own, labels, self.n_neighbors, n_clusters, path), labels
+        return NeighbourClusters(n_clusters, path), labels
 
     def _voted(self, labels: np.ndarray, n_clusters: int) -> np.ndarray:
         """Labels (m,) that neighbours vote for, nearly always the same for equal samples; unless a cluster ends."""
@@ -342,10 +342,11 @@ class NeighbourReadout(LowRankReadout):
 
     def _votes_of(self, placed: Placed) -> np.ndarray:
         """Votes (n, k) of the neighbours of new samples for the clusters."""
-        clusters = self.clusters
+        clusters, labels = self.clusters, self._fit.labels
         assert isinstance(clusters, NeighbourClusters)
+        assert labels is not None
         refuse_nonfinite(placed.own, f"new samples of {self.method}")
-        return rank_votes(placed.near, clusters.labels, clusters.n_clusters)
+        return rank_votes(placed.near, labels, clusters.n_clusters)
 
 
 def largest_first(labels: np.ndarray) -> np.ndarray:

@@ -213,10 +213,7 @@ def _(clusters: KMeansClusters) -> None:
 
 @check_record.register
 def _(clusters: NeighbourClusters) -> None:
-    m = need_array(clusters.rows, (None, None), "the embedding of clusters").shape[0]
-    require(1 <= clusters.n_clusters <= m, "no more clusters than samples")
-    require(1 <= clusters.n_neighbors <= max(m, 1), "no more neighbours than samples")
-    need_indices(clusters.labels, (m,), "labels", 0, clusters.n_clusters)
+    require(clusters.n_clusters >= 1, "at least one cluster")
 
 
 @check_record.register
@@ -276,8 +273,6 @@ def check_readout(readout: Readout) -> None:
     require(clusters is None or isinstance(clusters, Clusters), "clusters")
     if isinstance(clusters, KMeansClusters):
         need_array(clusters.kmeans.cluster_centers_, (None, r), "centres of clusters")
-    if isinstance(clusters, NeighbourClusters):
-        need_array(clusters.rows, (None, r), "the embedding of clusters")
 
 
 check_record.register(Readout, check_readout)
@@ -306,6 +301,11 @@ def _(readout: NeighbourReadout) -> None:
     require(all(view.n_samples == m for view in samples), f"{m} samples")
     need_indices(readout.near, (m, None), "neighbours", -1, m)
     require(1 <= readout.n_neighbors <= m, "no more neighbours than samples")
+    clusters = readout.clusters
+    require(clusters is None or isinstance(clusters, NeighbourClusters), "clusters of neighbours")
+    if isinstance(clusters, NeighbourClusters):
+        require(clusters.n_clusters <= m and known.labels is not None, "labels of no more clusters than samples")
+        need_indices(known.labels, (m,), "labels", 0, clusters.n_clusters)
     require(0 <= readout.pull < np.inf, "a finite weight of the neighbours")
 
 
