@@ -5,7 +5,7 @@ has categories. Observed values are written as they were read. Observed values a
 correct predictions and to measure the error, which is compared with imputing the mean; other methods than sparse-bdr
 are fitted a second time for that. Methods scale the views with scale='auto', or scale='feature' if they take no
 negative values, unless --set scale=NAME is given. With --dask, completed/ has a folder of Parquet parts per view, and
-the error is not estimated.
+errors are estimated for sparse-bdr only.
 """
 
 from __future__ import annotations

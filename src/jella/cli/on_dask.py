@@ -1,7 +1,8 @@
 """`--dask`: fits of Parquet parts on a cluster.
 
-Completed values are never sent to this process, and labels and embedding only if the method solves samples together
-(SparseBDR). Distributed imports this module in the workers that this process starts, and calls `dask_setup` in them.
+Completed values are never sent to this process, and the embedding only if the method solves samples together (IMCL);
+SparseBDR fetches its landmarks. Distributed imports this module in the workers that this process starts, and calls
+`dask_setup` in them.
 """
 
 from __future__ import annotations

@@ -41,7 +41,6 @@ class Source:
     sample_names : pandas Index or None
     schema : Schema or None
         Of the fitted model that the views are for.
-    raw : the collection that was read
     """
 
     names: tuple[str, ...]
@@ -54,7 +53,6 @@ class Source:
     dtype: Any
     sample_names: Any = None
     schema: Schema | None = None
-    raw: Any = None
 
     def views(self) -> ChunkedViews:
         """The views in chunks; nothing is computed."""
@@ -99,7 +97,7 @@ def read_source(X: Any, observed: Any = None, schema: Schema | None = None) -> S
     _check_kinds(names, raws)
     frames = any(is_frame(raw) for raw in raws if raw is not None)
     source = (_read_frames if frames else _read_arrays)(names, raws, masks, schema)
-    return replace(source, schema=schema, raw=X)
+    return replace(source, schema=schema)
 
 
 def _check_kinds(names: Sequence[str], raws: Sequence[Any]) -> None:

@@ -137,7 +137,7 @@ class SparseBlockDiagonal(BlockDiagonal):
        Pattern Analysis and Machine Intelligence 41 (2019).
     """
 
-    pairs = False
+    pairs = 0
 
     def __init__(
         self,
