@@ -118,7 +118,7 @@ class Subject(Fit):
         fit = Fit.of_model(model, seed)
         if is_chunked(X):
             raise ValueError("expected samples in memory, got a Dask collection; compute some of them")
-        views = _on_host(model.read(X, observed, REMOVED))
+        views = model.read(X, observed, REMOVED).on_host()
         _check_same_samples(fit, views)
         parts = {one.name: getattr(fit, one.name) for one in fields(fit)}
         names = range(views.n_samples) if views.sample_names is None else views.sample_names
@@ -139,13 +139,6 @@ class Subject(Fit):
 def feature_name(view: View, j: int) -> str:
     """The name of a feature: its own name if it has one, otherwise its position."""
     return f"feature {j}" if view.feature_names is None else view.feature_names[j]
-
-
-def _on_host(views: Any) -> Views:
-    items = tuple(
-        replace(view, X=view.X if view.is_sparse else to_numpy(view.X), mask=to_numpy(view.mask)) for view in views
-    )
-    return replace(views, items=items)
 
 
 def _check_same_samples(fit: Fit, views: Views) -> None:

@@ -41,33 +41,16 @@ def lent_embedding(
     total = namespace(W).zeros_like(W)
     for view, other, U in zip(views, lenders, bases, strict=True):
         if view.is_rowwise and other.is_rowwise:
-            has, lends = view.presence(), other.presence()
-            total += lent_rows(has, view.X @ U, W, donors, lends, other.X @ U, U, in_turn=in_turn)
+            total += lent_rows(view, W, donors, other, U, in_turn=in_turn)
         else:
             total += lent_entries(view, W, donors, other, U)
     return total
 
 
-def lent_rows(
-    has: np.ndarray,
-    own: Array,
-    W: Array,
-    donors: np.ndarray,
-    lends: np.ndarray,
-    lent: Array,
-    U: Array,
-    *,
-    in_turn: bool,
-) -> Array:
-    """A view's part of the embedding, (n, r), where each sample has the whole view or nothing of it.
-
-    Parameters
-    ----------
-    has, own : bool array (n,) and array (n, r)
-        Which samples have the view, and the products of their values with the basis.
-    lends, lent : bool array (m,) and array (m, r)
-        The same for the lenders.
-    """
+def lent_rows(view: View, W: Array, donors: np.ndarray, other: View, U: Array, *, in_turn: bool) -> Array:
+    """A view's part of the embedding, (n, r), where each sample has the whole view or nothing of it."""
+    has, lends = view.presence(), other.presence()
+    own, lent = view.X @ U, other.X @ U
     able = (donors >= 0) & lends[donors]
     place = able.argmax(axis=1)
     if in_turn:

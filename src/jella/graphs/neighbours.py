@@ -5,7 +5,6 @@ Libraries for neighbours compare complete rows. This search compares two samples
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,8 +94,8 @@ def nearest(
     q = min(n_neighbors, n - 1 if queries is None else n)
     if _by_tiles(views) and q > 0:
         return Tiles(views, views if queries is None else queries, queries is None).nearest(q)
-    base = _on_host(views)
-    asked = base if queries is None else _on_host(queries)
+    base = views.on_host()
+    asked = base if queries is None else queries.on_host()
     search = Search(base, asked, q, queries is None)
     rows = np.arange(asked.n_samples)
     if n <= EXACT:
@@ -122,7 +121,7 @@ def search_recall(views: Views, n_neighbors: int) -> float:
     n = views.n_samples
     if n <= EXACT or _by_tiles(views):
         return 1.0
-    base = _on_host(views)
+    base = views.on_host()
     search = Search(base, base, min(n_neighbors, n - 1), True)
     cells = Cells.of(Projection.of(base)(base))
     return _enough_cells(search, cells)[1]
@@ -230,12 +229,3 @@ def _search_cells(search: Search, cells: Cells, labels: np.ndarray, least: int) 
 def _by_tiles(views: Views) -> bool:
     """Whether values are searched where they lie: on an accelerator, and up to `EXACT` samples elsewhere."""
     return is_elsewhere(views) and (views.n_samples <= EXACT or on_accelerator(views[0].X))
-
-
-def _on_host(views: Views) -> Views:
-    """The views in NumPy and CSR."""
-    items = [
-        replace(view, X=view.X.tocsr() if view.is_sparse else to_numpy(view.X), mask=to_numpy(view.mask))
-        for view in views
-    ]
-    return Views(tuple(items))

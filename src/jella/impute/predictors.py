@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -85,7 +85,7 @@ class Predictors:
     def _lenders(self) -> list[View]:
         """The samples of the fit in the user's units, at norm one where they are divided by norms."""
         pairs = zip(self.readout.scaling.scales, self.readout.samples, strict=True)
-        return [scale.undo(_on_host(view), None) for scale, view in pairs]
+        return [scale.undo(view.on_host(), None) for scale, view in pairs]
 
     def _lent(self, views: Views, near: np.ndarray) -> list[np.ndarray]:
         """The mean of the donors of each sample, relative to the units."""
@@ -99,11 +99,6 @@ class Predictors:
             total -= count * self.units.means[v]
             found.append(total / ((count + SHRINKAGE) * self.units.spreads[v]))
         return found
-
-
-def _on_host(view: View) -> View:
-    X = view.X if view.is_sparse else to_numpy(view.X)
-    return replace(view, X=X, mask=to_numpy(view.mask))
 
 
 def _sums(graph: sparse.csr_array, view: View) -> tuple[np.ndarray, np.ndarray]:

@@ -170,6 +170,25 @@ def draw_for_score(views: Views, rng: np.random.Generator) -> Hidden:
     return _hidden(hidden | drawn, views)
 
 
+def draw_left_out(views: Views, rng: np.random.Generator) -> np.ndarray:
+    """A fifth of the samples with two values or more, (n,) booleans; each feature keeps an observed value in others.
+
+    >>> from jella.views import read_views
+    >>> int(draw_left_out(read_views(np.ones((20, 3))), np.random.default_rng(0)).sum())
+    4
+    """
+    counts = np.sum([to_numpy(view.count_by_sample()) for view in views], axis=0)
+    several, out = np.flatnonzero(counts >= 2), np.zeros(views.n_samples, dtype=bool)
+    if several.size:
+        out[rng.choice(several, max(1, round(LEFT_OUT * several.size)), replace=False)] = True
+    for view in views:
+        mask = np.broadcast_to(to_numpy(view.mask), (views.n_samples, view.mask.shape[1]))
+        for j in np.flatnonzero(~(mask & ~out[:, None]).any(axis=0)):
+            if (mask[:, j] & out).any() and not (mask[:, j] & ~out).any():
+                out[rng.choice(np.flatnonzero(mask[:, j] & out))] = False
+    return out
+
+
 # cells of the user's tables
 
 
@@ -197,25 +216,6 @@ def _hidden(cells: Hidden, views: Views) -> Hidden:
     """Hidden cells as hidden values."""
     pairs = zip(cells, views, strict=True)
     return Hidden(tuple(on_features(where, view.n_features, view.categories) for where, view in pairs))
-
-
-def draw_left_out(views: Views, rng: np.random.Generator) -> np.ndarray:
-    """A fifth of the samples with two values or more, (n,) booleans; each feature keeps an observed value in others.
-
-    >>> from jella.views import read_views
-    >>> int(draw_left_out(read_views(np.ones((20, 3))), np.random.default_rng(0)).sum())
-    4
-    """
-    counts = np.sum([to_numpy(view.count_by_sample()) for view in views], axis=0)
-    several, out = np.flatnonzero(counts >= 2), np.zeros(views.n_samples, dtype=bool)
-    if several.size:
-        out[rng.choice(several, max(1, round(LEFT_OUT * several.size)), replace=False)] = True
-    for view in views:
-        mask = np.broadcast_to(to_numpy(view.mask), (views.n_samples, view.mask.shape[1]))
-        for j in np.flatnonzero(~(mask & ~out[:, None]).any(axis=0)):
-            if (mask[:, j] & out).any() and not (mask[:, j] & ~out).any():
-                out[rng.choice(np.flatnonzero(mask[:, j] & out))] = False
-    return out
 
 
 # settings

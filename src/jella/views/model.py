@@ -266,10 +266,14 @@ class View:
         mask = self.mask if self.is_complete else take_rows(self.mask, rows)
         return replace(self, X=take_rows(self.X, rows), mask=mask)
 
+    def on_host(self) -> View:
+        """The view in NumPy or SciPy."""
+        return self if is_numpy(self.X) else replace(self, X=to_numpy(self.X), mask=to_numpy(self.mask))
+
     def beside(self, reference: Array) -> View:
         """The view in the library and on the device of an array; elsewhere than in NumPy also in its floating type."""
         if is_numpy(reference):
-            return self if is_numpy(self.X) else replace(self, X=to_numpy(self.X), mask=to_numpy(self.mask))
+            return self.on_host()
         if type(self.X) is type(reference) and self.X.dtype == reference.dtype and self.X.device == reference.device:
             return self
         X = self.X.toarray() if self.is_sparse else self.X
@@ -357,6 +361,10 @@ class Views:
         """The views of some of the samples, or of all of them in another order."""
         names = None if self.sample_names is None else self.sample_names[rows]
         return Views(tuple(view.take(rows) for view in self.items), names)
+
+    def on_host(self) -> Views:
+        """The views in NumPy and SciPy."""
+        return replace(self, items=tuple(view.on_host() for view in self.items))
 
     def beside(self, reference: Array) -> Views:
         """The views in the library and on the device of an array."""
