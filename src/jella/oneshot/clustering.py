@@ -31,7 +31,7 @@ from jella.oneshot.common import (
     as_given,
     check_settings,
     count_cells,
-    fit_on_line,
+    fit_model,
     metadata_columns,
     view_table,
 )
@@ -334,14 +334,9 @@ def cluster(
         views = aligned_views(views, observed, ids, samples, zero_rows)
         columns = metadata_columns(metadata, views, observed, ids)
         pair = check_survival(survival, columns)
-        adjusted, used = None, (views, observed)
-        if covariates is not None:
-            chosen, kinds = chosen_covariates(covariates, columns), settings.get("kinds")
-            adjusted = Adjusted.of(views, chosen, observed, ids=ids, only=adjust_views, kinds=kinds)
-            used, settings["kinds"] = (adjusted.views, None), adjusted.kinds
-        model = fit_on_line(SparseBDR(n_clusters, random_state=random_state, **settings), *used)
-        if adjusted is not None:
-            adjusted.mark(model)
+        chosen = None if covariates is None else chosen_covariates(covariates, columns)
+        settings = {"n_clusters": n_clusters, "random_state": random_state, **settings}
+        model, adjusted = fit_model(views, observed, chosen, adjust_views, ids, settings)
         evidence = model.gather_evidence()
         probabilities = model.label_probabilities_ if isinstance(model.labels_, np.ndarray) else None
         if noise and probabilities is None:
@@ -366,8 +361,8 @@ def cluster(
             if columns
             else None,
             seconds=perf_counter() - begin,
-            _views=used[0],
-            _observed=used[1],
+            _views=views if adjusted is None else adjusted.views,
+            _observed=observed if adjusted is None else None,
             _turned=samples == "columns",
             _n_entries=entries,
             _adjusted=adjusted,

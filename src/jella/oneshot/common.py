@@ -10,6 +10,7 @@ import numpy as np
 from jella.estimators.methods.sparse_bdr import SparseBDR
 from jella.numerics.progress import SweepLine, doing, open_line
 from jella.numerics.words import aligned, closest_name, counted
+from jella.oneshot.adjusting import Adjusted
 from jella.views import is_chunked, read_views
 from jella.views.align import align, turned
 from jella.views.read import split
@@ -43,6 +44,18 @@ def metadata_columns(metadata: Any, views: Any, observed: Any, ids: Any) -> dict
         raise ValueError("expected samples in memory with metadata, got a Dask collection; leave metadata out")
     read = read_views(views, observed)
     return read_columns(metadata, read.sample_names, read.n_samples, ids=ids)
+
+
+def fit_model(
+    views: Any, observed: Any, covariates: Any, adjust_views: Sequence[str] | None, ids: Any, settings: dict[str, Any]
+) -> tuple[SparseBDR, Adjusted | None]:
+    """The fitted model, and the views without the effects of covariates that it knows, if there are covariates."""
+    if covariates is None:
+        return fit_on_line(SparseBDR(**settings), views, observed), None
+    adjusted = Adjusted.of(views, covariates, observed, ids=ids, only=adjust_views, kinds=settings.get("kinds"))
+    model = fit_on_line(SparseBDR(**{**settings, "kinds": adjusted.kinds}), adjusted.views, None)
+    adjusted.mark(model)
+    return model, adjusted
 
 
 def fit_on_line(model: SparseBDR, X: Any, observed: Any) -> Any:

@@ -23,7 +23,7 @@ from jella.oneshot.common import (
     as_given,
     check_settings,
     count_cells,
-    fit_on_line,
+    fit_model,
     view_table,
 )
 from jella.oneshot.completed import Completed
@@ -200,15 +200,9 @@ def complete(
     check_level(interval)
     with SweepLine(enabled=progress):
         views = aligned_views(views, observed, ids, samples, zero_rows)
-        settings = {"evidence": False} | settings  # clusters are not asked for
-        adjusted, used = None, (views, observed)
-        if covariates is not None:
-            kinds = settings.get("kinds")
-            adjusted = Adjusted.of(views, covariates, observed, ids=ids, only=adjust_views, kinds=kinds)
-            used, settings["kinds"] = (adjusted.views, None), adjusted.kinds
-        model = fit_on_line(SparseBDR(random_state=random_state, **settings), *used)
-        if adjusted is not None:
-            adjusted.mark(model)
+        settings = {"evidence": False, "random_state": random_state, **settings}  # clusters are not asked for
+        model, adjusted = fit_model(views, observed, covariates, adjust_views, ids, settings)
+        used = (views, observed) if adjusted is None else (adjusted.views, None)
         done = Completed.by(model, views, observed, interval, None if adjusted is None else adjusted.covariates)
         learned: Any = getattr(model, "kinds_", None) if adjusted is None else adjusted.adjuster.adjustment_.kinds
         missing, entries = count_cells(views, observed)
