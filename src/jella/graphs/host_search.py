@@ -74,7 +74,7 @@ class Search:
         self.tile_bytes = tile_bytes
         both = list(zip(base, asked, strict=True))
         self.by_entry = [not (a.is_rowwise and b.is_rowwise) for a, b in both]
-        self.sparse = [
+        self.stays_sparse = [
             a.is_sparse and b.is_sparse and not entry for (a, b), entry in zip(both, self.by_entry, strict=True)
         ]
         self.complete = all(a.is_complete and b.is_complete for a, b in both)
@@ -82,8 +82,10 @@ class Search:
         self.width = sum(
             (3 if entry else 1) * view.n_features + 2 for view, entry in zip(base, self.by_entry, strict=True)
         )
-        kinds = list(zip(base, self.by_entry, self.sparse, strict=True))
-        self.columns = sum((0 if thin else v.n_features) + 2 * (v.n_features if by else 1) for v, by, thin in kinds)
+        self.columns = sum(
+            (0 if keep_sparse else view.n_features) + 2 * (view.n_features if entry else 1)
+            for view, entry, keep_sparse in zip(base, self.by_entry, self.stays_sparse, strict=True)
+        )
         self.buffers = [np.empty(0, self.dtype), np.empty(0, self.dtype)]
         largest = max(_largest(view) for view in (*base, *asked)) if self.dtype == np.float64 else 0.0
         self.single = np.dtype(np.float32) if largest < LARGEST else self.dtype
@@ -107,9 +109,9 @@ class Search:
         parts = [view.take(some) for view in self.base]
         return [
             np.zeros(0)
-            if thin
+            if keep_sparse
             else np.asarray(part.X.sum(axis=0, dtype=np.float64)).ravel() / np.maximum(part.count_by_feature(), 1)
-            for part, thin in zip(parts, self.sparse, strict=True)
+            for part, keep_sparse in zip(parts, self.stays_sparse, strict=True)
         ]
 
     def first(
@@ -169,14 +171,14 @@ class Search:
         """The factors of some samples on one side of the products."""
         values, at = np.empty((len(rows), self.columns), dtype), 0
         shares: list[np.ndarray] = []
-        thin: list[sparse.csr_array] = []
+        products: list[sparse.csr_array] = []
         norms = np.zeros(len(rows), dtype)
-        for view, entry, keep_sparse, centre in zip(views, self.by_entry, self.sparse, centres, strict=True):
+        for view, entry, keep_sparse, centre in zip(views, self.by_entry, self.stays_sparse, centres, strict=True):
             part, d = view.take(rows), view.n_features
             observed = np.broadcast_to(part.mask, (len(rows), d if entry else 1)).astype(dtype)
             if keep_sparse:
                 X = part.X.astype(dtype, copy=False)
-                thin.append(-2 * X if left else X.T.tocsr())
+                products.append(-2 * X if left else X.T.tocsr())
                 squares = row_sqnorms(X)[:, None].astype(dtype)
             else:
                 X, at = values[:, at : at + d], at + d
@@ -191,7 +193,7 @@ class Search:
                 at += block.shape[1]
             shares.append(observed / d if left and entry else observed)
             norms += squares.sum(axis=1)
-        return SearchFactors(values, np.concatenate(shares, axis=1), tuple(thin), norms)
+        return SearchFactors(values, np.concatenate(shares, axis=1), tuple(products), norms)
 
     def distances(
         self, left: SearchFactors, sides: Iterator[tuple[slice, SearchFactors]], width: int, dtype: np.dtype[Any]
@@ -216,10 +218,10 @@ class Search:
     def _pairwise(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Distances (p,) of pairs of an asked row and a sample, computed from their differences."""
         out = np.empty(len(rows), self.dtype)
-        width = max(2 if one else view.n_features for view, one in zip(self.base, self.sparse, strict=True))
+        width = max(2 if one else view.n_features for view, one in zip(self.base, self.stays_sparse, strict=True))
         for block in row_blocks(len(rows), 4 * width * self.dtype.itemsize, CELL_BLOCK_BYTES):
             total, share = np.zeros((2, block.stop - block.start), self.dtype)
-            for a, b, entry, keep_sparse in zip(self.asked, self.base, self.by_entry, self.sparse, strict=True):
+            for a, b, entry, keep_sparse in zip(self.asked, self.base, self.by_entry, self.stays_sparse, strict=True):
                 first, second = a.take(rows[block]), b.take(others[block])
                 both = np.broadcast_to(first.mask & second.mask, (len(total), b.n_features if entry else 1))
                 if keep_sparse:

@@ -15,8 +15,8 @@ import numpy as np
 
 from jella.numerics.arrays import dense_rows, to_numpy
 from jella.views.categories import cell_places, on_features
-from jella.views.chance import CERTAIN, Floats, Mask, mar_chances, mnar_chances
 from jella.views.hide import Hidden
+from jella.views.missingness import CERTAIN, Floats, Mask, mar_chances, mnar_chances
 from jella.views.model import View, Views
 
 #: share of the entries of a sample with one view that `score` hides

@@ -90,7 +90,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         them. It takes a few fits. False: the value of this model plus the mean residual of the neighbours.
     evidence : bool, default=True
         Whether a number of clusters that is not given is chosen with evidence from refits on parts of the samples and
-        from data without clusters, which takes eight to fifteen fits of at most 4000 samples; without clear clusters
+        from data without clusters, which takes six to eighteen fits of at most 4000 samples; without clear clusters
         it is 1, with a warning. False: by the neighbour graph alone, and probabilities of labels are not calibrated.
     n_jobs : int, optional
         Threads for the refits that give evidence; None means one, -1 all.
