@@ -48,7 +48,7 @@ def metadata_columns(metadata: Any, views: Any, observed: Any, ids: Any) -> dict
 
 def fit_model(
     views: Any, observed: Any, covariates: Any, adjust_views: Sequence[str] | None, ids: Any, settings: dict[str, Any]
-) -> tuple[SparseBDR, Adjusted | None]:
+) -> tuple[Any, Adjusted | None]:
     """The fitted model, and the views without the effects of covariates that it knows, if there are covariates."""
     if covariates is None:
         return fit_on_line(SparseBDR(**settings), views, observed), None
