@@ -157,9 +157,6 @@ def sparse(n: int, peaks: dict[str, float], neighbours: str | None) -> dict[str,
         def _set_fitted(self, *args: Any) -> None:
             pass
 
-        def _set_labels(self, *args: Any) -> None:
-            pass
-
         def _warn(self, *args: Any) -> None:
             pass
 

@@ -423,7 +423,7 @@ def test_the_fit_is_told_with_its_reason():
     np.testing.assert_allclose(sums, data.convergence.objective)
     data = ReportData.of(jella.RPCA().fit(views), views, held_out=False)
     assert "keeps no history by term" in data.convergence.words
-    assert data.convergence.converged
+    assert data.convergence.as_meant
 
 
 def test_how_to_do_it_again():

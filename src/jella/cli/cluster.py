@@ -77,9 +77,11 @@ def _describe(fitted: Fitted, record: Record) -> list[str]:
     if evidence is not None:
         lines.append(evidence["words"])
         if evidence["uncertain"]:
+            from jella.evidence.confidence import UNCERTAIN
+
             some = ", ".join(map(str, evidence["least_certain"][:5])) + (" ..." if evidence["uncertain"] > 5 else "")
             who = counted(evidence["uncertain"], "sample is", "samples are")
-            lines.append(f"{who} uncertain (probability below 0.6): {some}")
+            lines.append(f"{who} uncertain (probability below {UNCERTAIN:g}): {some}")
     lines += [record["landmarks"]] if "landmarks" in record else []
     lines += [record["metadata"]["words"]] if "metadata" in record else []
     lines += [record["adjusted"]] if "adjusted" in record else []

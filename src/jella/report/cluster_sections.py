@@ -10,10 +10,10 @@ from jella.describe.cluster_table import strongest_words
 from jella.describe.markers import Markers
 from jella.describe.palette import palette
 from jella.describe.subject import Absent
+from jella.evidence.confidence import UNCERTAIN
 from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
 from jella.report.markup import ClusterRow, Markup, joined, plot, swatch, table, tag
-from jella.report.probabilities import UNCERTAIN
 from jella.report.sampling import drawn_words
 from jella.report.summary import UNSTABLE
 

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from jella.evidence.confidence import UNCERTAIN
 from jella.graphs.cluster_path import CLEAR, LEAST_SPREAD, ClusterPath
 from jella.report.evidence_sections import has_stability
 from jella.report.figure_parts import Figure, axis, bars, below, few_digits, layout
-from jella.report.probabilities import UNCERTAIN, Probabilities
+from jella.report.probabilities import Probabilities
 
 #: up to this many numbers of clusters, each has a tick
 FEW_NUMBERS = 12

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from jella.describe.subject import Absent
-from jella.evidence.confidence import CLASSES
+from jella.evidence.confidence import CLASSES, UNCERTAIN
 from jella.evidence.gather import ClusterEvidence
 from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, VALLEY, VALLEY_OF_CLOUDS, ClusterPath
 from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
-from jella.report.probabilities import UNCERTAIN, Probabilities
+from jella.report.probabilities import Probabilities
 from jella.report.sampling import drawn_words
 from jella.report.summary import UNSTABLE_PARTITION
 

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from jella.describe.subject import Absent, Subject
-from jella.evidence.confidence import Confidence
+from jella.evidence.confidence import UNCERTAIN, Confidence
 from jella.evidence.gather import ClusterEvidence
 from jella.report.sampling import PROBABILITY_SAMPLES, some_rows
-
-#: a label is uncertain if its probability is below this
-UNCERTAIN = 0.6
 
 
 @dataclass(frozen=True)

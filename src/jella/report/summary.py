@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from jella.describe.subject import Absent, Subject
+from jella.evidence.confidence import UNCERTAIN
 from jella.numerics.words import counted, listed, percent
 from jella.report.association import Association
 from jella.report.findings import Findings
-from jella.report.probabilities import UNCERTAIN
 
 #: clusters with less overlap than this when found again are called unstable
 UNSTABLE = 0.6
