@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from math import ceil
 from typing import TypeAlias
 
@@ -108,46 +109,74 @@ def gather(
     share = min(SHARE, MOST_HIDDEN / max(min(views.n_samples, MOST_SAMPLES) * views.n_features, 1))
     parts: list[HiddenValues] = []
     numbers: tuple[int, ...] = ()
-    trial, n_trials, leaning = 0, 1, leanings(views, rng)
+    n_trials, leaning = 1, leanings(views, rng)
     expected = expected_means(views, full, leaning)
-    while trial < n_trials:
-        hidden = draw_for_calibration(views, share, rng, leaning, MOST_SAMPLES)
-        if not any(_targets(views, hidden, full, v)[0].size for v in range(len(views))):
+    while len(parts) < n_trials:
+        trial = Trial(views, draw_for_calibration(views, share, rng, leaning, MOST_SAMPLES), len(parts))
+        if not any(trial.targets(full, v)[0].size for v in range(len(views))):
             break
-        holed = hidden.apply(views)
-        units = replace(full, means=Units.of(holed).means)
-        affected = np.flatnonzero(np.any([where.any(axis=1) for where in hidden], axis=0))
-        if trial == 0:
-            predictor, known, numbers = _explored(views, holed, hidden, units, affected)
-            n_trials = min(max(ceil(ENOUGH_ROWS / _fewest_rows(views, holed, hidden)), FEWEST_TRIALS), MOST_TRIALS)
+        units = replace(full, means=Units.of(trial.holed).means)
+        if trial.number == 0:
+            predictor, known, numbers = _explored(trial, units)
+            n_trials = min(max(ceil(ENOUGH_ROWS / trial.fewest_rows()), FEWEST_TRIALS), MOST_TRIALS)
         else:
-            predictor, known = PathPredictor.fitted(holed, numbers, affected)
+            predictor, known = PathPredictor.fitted(trial.holed, numbers, trial.affected)
         if progress is not None:
-            progress(trial + 1, n_trials)
-        readout = refit(holed)
+            progress(trial.number + 1, n_trials)
+        readout = refit(trial.holed)
         assert isinstance(readout, NeighbourReadout)
-        predictors = Predictors(readout, predictor, units)
-        parts.append(_seen(views, holed, hidden, predictors, affected, known, expected, trial))
-        trial += 1
+        parts.append(_seen(trial, Predictors(readout, predictor, units), known, expected))
     return (HiddenValues.joined(parts) if parts else None), numbers
 
 
-def _fewest_rows(views: Views, holed: Views, hidden: Hidden) -> int:
-    """Samples that lose a whole view, if that is how samples lack views; else samples that lose entries."""
-    whole = (views.presence() & ~holed.presence()).any(axis=1).sum()
-    entries = np.any([where.any(axis=1) for where in hidden], axis=0).sum()
-    return int(whole if whole and (not views.presence().all() or views.is_rowwise) else entries)
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Views, and the values that are hidden from the predictors of one trial.
+
+    Attributes
+    ----------
+    views : Views
+        In the user's units.
+    hidden : Hidden
+    number : int
+        Of the trial, from 0.
+    """
+
+    views: Views
+    hidden: Hidden
+    number: int
+
+    @cached_property
+    def holed(self) -> Views:
+        """The views without the hidden values."""
+        return self.hidden.apply(self.views)
+
+    @cached_property
+    def affected(self) -> np.ndarray:
+        """Positions of the samples that lose something."""
+        return np.flatnonzero(np.any([where.any(axis=1) for where in self.hidden], axis=0))
+
+    def fewest_rows(self) -> int:
+        """Samples that lose a whole view, if that is how samples lack views; else samples that lose entries."""
+        has = self.views.presence()
+        whole = (has & ~self.holed.presence()).any(axis=1).sum()
+        return int(whole if whole and (not has.all() or self.views.is_rowwise) else self.affected.size)
+
+    def targets(self, units: Units, v: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Samples that lose values of a view, where in their rows, and the hidden values relative to the units."""
+        view, varies = self.views[v], units.varies[v]
+        rows = self.hidden.rows(v) if varies.any() else np.empty(0, dtype=np.intp)
+        where = np.broadcast_to(self.hidden[v][rows], (rows.size, view.n_features)) & varies
+        return rows, where, units.relative(dense_rows(view.X, rows), v)[where]
 
 
-def _explored(
-    views: Views, holed: Views, hidden: Hidden, units: Units, affected: np.ndarray
-) -> tuple[PathPredictor, KnownEmbeddings, tuple[int, ...]]:
+def _explored(trial: Trial, units: Units) -> tuple[PathPredictor, KnownEmbeddings, tuple[int, ...]]:
     """The models around the best one of the path by hidden values, what is known of embeddings, and their numbers."""
-    scaling = path_scaling(holed)
-    norms, best, least = scaling.scale_of(holed), 0, np.inf
+    scaling = path_scaling(trial.holed)
+    norms, best, least = scaling.scale_of(trial.holed), 0, np.inf
     found: list[tuple[OnPath, np.ndarray]] = []
-    targets = [_targets(views, hidden, units, v) for v in range(len(views))]
-    start = PathStart.of(scaling, holed)
+    targets = [trial.targets(units, v) for v in range(len(trial.views))]
+    start = PathStart.of(scaling, trial.holed)
     for model, W in path(start):
         total = 0.0
         for v, (rows, where, truth) in enumerate(targets):
@@ -155,7 +184,7 @@ def _explored(
                 expected = (W[rows] @ model.bases[v].T).astype(np.float64)
                 values = scaling.invert(expected, v, None if norms is None else norms[rows])
                 total += float(np.sum((units.relative(values, v)[where] - truth) ** 2))
-        found.append((model, W[affected]))
+        found.append((model, W[trial.affected]))
         if total < (1.0 - GAIN) * least:
             best, least = len(found) - 1, total
         if len(found) - 1 - best >= PATIENCE or not total < np.inf:
@@ -164,33 +193,18 @@ def _explored(
     return *PathPredictor.of(scaling, [found[number] for number in numbers], start), numbers
 
 
-def _targets(views: Views, hidden: Hidden, units: Units, v: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Samples that lose values of a view, where in their rows, and the hidden values relative to the units."""
-    rows = hidden.rows(v) if units.varies[v].any() else np.empty(0, dtype=np.intp)
-    where = np.broadcast_to(hidden[v][rows], (rows.size, views[v].n_features)) & units.varies[v]
-    return rows, where, units.relative(dense_rows(views[v].X, rows), v)[where]
-
-
-def _seen(
-    views: Views,
-    holed: Views,
-    hidden: Hidden,
-    predictors: Predictors,
-    affected: np.ndarray,
-    known: KnownEmbeddings,
-    expected: Sequence[np.ndarray],
-    trial: int,
-) -> HiddenValues:
+def _seen(trial: Trial, predictors: Predictors, known: KnownEmbeddings, expected: Sequence[np.ndarray]) -> HiddenValues:
     """The hidden values of a trial with their predictions."""
+    holed, affected = trial.holed, trial.affected
     share, presence = observed_share(holed), holed.presence()
     parts = []
-    bytes_per_row = 8 * views.n_features * predictors.n_members
+    bytes_per_row = 8 * holed.n_features * predictors.n_members
     near = predictors.near(holed.take(affected))
     for block in row_blocks(affected.size, bytes_per_row, BLOCK_BYTES):
         rows = affected[block]
         found = predictors.predict(holed.take(rows), near[block], [None if W is None else W[block] for W in known])
-        for v, view in enumerate(views):
-            where = np.broadcast_to(hidden[v][rows], (rows.size, view.n_features)) & predictors.units.varies[v]
+        for v, view in enumerate(trial.views):
+            where = np.broadcast_to(trial.hidden[v][rows], (rows.size, view.n_features)) & predictors.units.varies[v]
             line, feature = np.nonzero(where)
             if not line.size:
                 continue
@@ -200,7 +214,7 @@ def _seen(
                 HiddenValues(
                     view=np.full(line.size, v, dtype=np.int32),
                     feature=feature.astype(np.int32),
-                    trial=np.full(line.size, trial, dtype=np.int32),
+                    trial=np.full(line.size, trial.number, dtype=np.int32),
                     sample=rows[line],
                     whole=whole,
                     share=share[rows[line]],
