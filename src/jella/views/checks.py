@@ -6,7 +6,7 @@ import numpy as np
 
 from jella.numerics.arrays import to_numpy
 from jella.numerics.words import listed
-from jella.views.model import AnyViews
+from jella.views.any_views import AnyViews
 
 
 def check_features(views: AnyViews) -> None:

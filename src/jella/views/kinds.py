@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from jella.numerics.words import closest_name
+from jella.views.any_views import AnyView, AnyViews
 from jella.views.categories import Category
 from jella.views.feature_summary import FeatureSummary
-from jella.views.model import AnyView, AnyViews
 
 #: names of the kinds; where features of a view disagree evenly, it has the earlier kind
 KINDS = ("real", "amount", "count", "proportion", "binary", "categorical")

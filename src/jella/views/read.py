@@ -14,6 +14,7 @@ from scipy import sparse
 
 from jella.numerics.arrays import Array, is_floating, namespace
 from jella.views.annotated import matrix, modalities
+from jella.views.any_views import AnyViews
 from jella.views.categories import Category
 from jella.views.containers import (
     check_given,
@@ -29,7 +30,7 @@ from jella.views.containers import (
 from jella.views.data_arrays import check_variables, read_data_array
 from jella.views.frames import Frame, check_unique, column_order, on_union, read_frame
 from jella.views.masks import read_mask, zero_filled
-from jella.views.model import AnyViews, View, Views
+from jella.views.model import View, Views
 from jella.views.other_frames import read_other_frame
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array, like, namespace, norms_along, to_numpy
-from jella.views.model import AnyViews, View, Views
+from jella.views.any_views import AnyViews
+from jella.views.model import View, Views
 
 #: linear kinds
 KINDS = ("sample", "feature", "standardize", "center", "none")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from jella.numerics.arrays import to_numpy
+from jella.views.any_views import AnyView
 from jella.views.categories import cell_places
-from jella.views.model import AnyView
 
 
 def n_cells(view: AnyView) -> int:
