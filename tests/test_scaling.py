@@ -17,7 +17,8 @@ from jella.numerics.arrays import to_numpy
 from jella.readout.scoring import held_out_rmse
 from jella.views import Views, read_views
 from jella.views.draw import draw_for_score
-from jella.views.scaling import ALL_KINDS, KINDS, Scaling, predict_log_norms, view_norms
+from jella.views.norms import predict_log_norms, view_norms
+from jella.views.scaling import ALL_KINDS, KINDS, Scaling
 
 
 def holed(n=20, widths=(6, 4), rate=0.3, seed=0):
