@@ -89,11 +89,7 @@ class BaseCompletion(RoundsMixin, BaseEmbedding):
         return Capabilities(memory="n·d")
 
     def _needs(self, views: Views) -> Needs:
-        return by_dense_rounds(Size.of(views, 0), min(self.max_iter, self._usual_rounds), self._rank_of_rounds(views))
-
-    def _rank_of_rounds(self, views: Views) -> int:
-        """The rank of the factors that a round computes."""
-        return self._rank(views)
+        return by_dense_rounds(Size.of(views, 0), min(self.max_iter, self._usual_rounds), self._rank(views))
 
     def _prepare(self, views: AnyViews, y: Any = None) -> Prepared:
         """The views of a fit, scaled in double precision: rounds that raise a penalty multiply errors of rounding."""

@@ -14,7 +14,7 @@ from jella.estimators.completion.lagrangian import Factors, Formulation, Penalty
 from jella.numerics.arrays import Array, like, namespace, sqnorm
 from jella.saving.kinds import register
 from jella.saving.rules import check_record, need_array, require
-from jella.views import Views
+from jella.views import AnyViews, Views
 
 #: below this share of ‖M‖ singular values are not taken from the eigenvalues of MᵀM: their squares are too small
 GRAM_LIMIT = 1e-5
@@ -190,7 +190,7 @@ class RPCA(BaseCompletion):
         self.alpha_ = D.shape[1] ** -0.5 if self.alpha is None else float(self.alpha)
         return robust_pca(D, self.alpha_)
 
-    def _rank_of_rounds(self, views: Views) -> int:
+    def _rank(self, views: AnyViews) -> int:
         return min(views.n_samples, views.n_features)
 
     def _make_readout(self, *shared: Any) -> RPCAReadout:
