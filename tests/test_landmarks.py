@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_chunked import grouped
 
@@ -356,6 +357,14 @@ class TestBatches:
         model.partial_fit([np.concatenate([view[:10], view[:10]]) for view in self.views])
         assert model.readout_ is before
         assert model.labels_.shape == (20,)
+
+    def test_samples_without_values_are_named_in_each_batch(self):
+        frames = [pd.DataFrame(view, index=[f"s{i}" for i in range(300)]) for view in self.views]
+        for frame in frames:
+            frame.iloc[[7, 130]] = np.nan
+        model = jella.SparseBDR(3, **MODEL, landmarks=80, on_empty="drop")
+        found = [model.partial_fit([f[start : start + 100] for f in frames]).dropped_ for start in (0, 100, 200)]
+        assert found == [["s7"], ["s130"], []]
 
     def test_what_it_cannot_do_is_a_sentence(self):
         from scipy import sparse

@@ -258,9 +258,13 @@ class BaseMultiView(BaseEstimator):
         self.schema_ = Schema.of(views, X)
         self.scaling_ = prepared.scaling
         self.view_names_in_ = list(views.names)
+        self._remember_samples(views, prepared.empty)
+
+    def _remember_samples(self, views: AnyViews, empty: np.ndarray) -> None:
+        """Set the names of the samples, and of those at the places `empty`, which have no values."""
         self.sample_names_in_ = views.sample_names
         names = np.arange(views.n_samples) if views.sample_names is None else views.sample_names
-        self.dropped_ = names[prepared.empty].tolist()
+        self.dropped_ = names[empty].tolist()
 
     def _read(self, X: Any, observed: Any, reset: bool) -> AnyViews:
         check_given(X)

@@ -111,9 +111,8 @@ class BaseBatches(BaseClusterer):
         readout = self._answers()
         assert isinstance(readout, NeighbourReadout)
         tied = readout.tie(views)
-        self.embedding_, self.sample_names_in_ = tied.shown, views.sample_names
-        self.landmarks_ = replace(self.landmarks_, near=tied.near)
-        self.dropped_ = np.flatnonzero(~views.presence().any(axis=1)).tolist()
+        self.embedding_, self.landmarks_ = tied.shown, replace(self.landmarks_, near=tied.near)
+        self._remember_samples(views, np.flatnonzero(~views.presence().any(axis=1)))
         if tied.labels is not None:
             self.labels_ = tied.labels
 
