@@ -1,9 +1,9 @@
 """Random choice of observed values to hide.
 
 Four rules: a setting of missingness (`make_incomplete`), values held out in the way the data lack them (`HeldOut`), the
-same by the shares of the views (calibration of a completion), and the rule of `score`. All consist of the same two
-steps: samples lose one of their views, and views lose entries. A sample never loses its last observed value. What is
-drawn are cells: a category is hidden with all its indicators.
+same by the shares of the views (calibration of a completion), and the rule of `score`, which also leaves whole samples
+out. All consist of the steps in `draw_steps`. A sample never loses its last observed value. What is drawn are cells: a
+category is hidden with all its indicators.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 
 from jella.numerics.arrays import dense_rows, to_numpy
 from jella.views.categories import cell_places, on_features
+from jella.views.draw_steps import and_entries, by_chance, one_view_each, random_view, spare_features, without_views
 from jella.views.hide import Hidden
-from jella.views.missingness import CERTAIN, Floats, Mask, mar_chances, mnar_chances
+from jella.views.missingness import Floats, Mask, mar_chances, mnar_chances
 from jella.views.model import View, Views
 
 #: share of the entries of a sample with one view that `score` hides
@@ -25,7 +26,7 @@ SCORE_SHARE = 0.1
 LEFT_OUT = 0.2
 
 
-# the four rules
+# the rules
 
 
 def draw_setting(views: Views, rate: float, setting: str, rng: np.random.Generator) -> Hidden:
@@ -85,17 +86,26 @@ def _drawn_as_missing(views: Views, share: float, what: str, rng: np.random.Gene
     hidden = Hidden.nothing(views)
     if takes_views:
         rows = rng.choice(several, max(1, round(share * several.size)), replace=False)
-        hidden = _one_view_each(views, rows, rng)
+        hidden = one_view_each(views, rows, rng)
     if takes_entries:
         stays_sparse = [what == "auto" and takes_views and view.is_sparse and view.is_rowwise for view in views]
-        hidden = _and_entries(views, hidden, share, rng, [v for v, stays in enumerate(stays_sparse) if not stays])
-    hidden = Hidden(tuple(_spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)))
+        hidden = and_entries(views, hidden, share, rng, [v for v, stays in enumerate(stays_sparse) if not stays])
+    hidden = Hidden(tuple(spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)))
     if not any(hidden.counts(views)):
         raise ValueError(
             f"expected observed values that can be hidden, got none with share={share}: samples and features "
             "keep their last one; increase the share or pass more data"
         )
     return hidden
+
+
+def _kinds(views: Views, what: str, has_several: bool) -> tuple[bool, bool]:
+    """Whether to hide whole views, and entries."""
+    if what == "views" and not has_several:
+        raise ValueError("expected samples with two or more views for what='views', got none; use what='entries'")
+    if what != "auto":
+        return what == "views", what == "entries"
+    return has_several, not (has_several and views.is_rowwise)
 
 
 def draw_for_calibration(
@@ -154,20 +164,33 @@ def _drawn_for_calibration(
         # the smallest of exponential waiting times: a view wins with its share of the chances
         waiting = rng.exponential(size=(rows.size, len(views))) / np.where(chances > 0, chances, 1.0)
         lost[rows] = np.where(able[rows], waiting, np.inf).argmin(axis=1)
-        hidden = _without(views, lost)
+        hidden = without_views(views, lost)
     chosen = [v for v, view in enumerate(views) if (not view.is_sparse if complete else not view.is_rowwise)]
     if chosen:
-        hidden = _and_entries(views, hidden, share, rng, chosen, leanings, some)
-    return Hidden(tuple(_spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)))
+        hidden = and_entries(views, hidden, share, rng, chosen, leanings, some)
+    return Hidden(tuple(spare_features(view, where, rng) for view, where in zip(views, hidden, strict=True)))
 
 
 def draw_for_score(views: Views, rng: np.random.Generator) -> Hidden:
     """One view of each sample with two or more; a tenth of the entries of the others, at least one, never the last."""
     presence, several, cells = views.presence(), _has_several(views), _cells(views)
-    hidden = _without(cells, np.where(several, _random_view(presence, rng), -1))
+    hidden = without_views(cells, np.where(several, random_view(presence, rng), -1))
     alone = [np.flatnonzero(~several & presence[:, v]) for v in range(len(views))]
     drawn = Hidden(tuple(_tenth(view, rows, rng) for view, rows in zip(cells, alone, strict=True)))
     return _hidden(hidden | drawn, views)
+
+
+def _tenth(view: View, rows: np.ndarray, rng: np.random.Generator) -> Mask:
+    """A tenth of the entries of some samples, at least one and never the last, (n, d); (n, 1) for no samples."""
+    if not rows.size:
+        return np.zeros((view.n_samples, 1), dtype=bool)
+    chosen = np.zeros((view.n_samples, view.n_features), dtype=bool)
+    observed = np.broadcast_to(to_numpy(view.mask), chosen.shape)[rows]
+    count = observed.sum(axis=1, keepdims=True)
+    wanted = np.where(count > 1, np.maximum(1, np.round(SCORE_SHARE * count)), 0)
+    order = np.where(observed, rng.random(observed.shape), 2.0).argsort(axis=1).argsort(axis=1)
+    chosen[rows] = order < wanted
+    return chosen
 
 
 def draw_left_out(views: Views, rng: np.random.Generator) -> np.ndarray:
@@ -218,6 +241,10 @@ def _hidden(cells: Hidden, views: Views) -> Hidden:
     return Hidden(tuple(on_features(where, view.n_features, view.categories) for where, view in pairs))
 
 
+def _has_several(views: Views) -> np.ndarray:
+    return views.presence().sum(axis=1) >= 2
+
+
 # settings
 
 
@@ -230,119 +257,26 @@ def _missing_view(views: Views, rate: float, rng: np.random.Generator) -> Hidden
             f"expected {count} samples (rate {rate} of {views.n_samples}) with at least 2 observed views to take one "
             f"from, got {eligible.size}; lower the rate"
         )
-    return _one_view_each(views, rng.choice(eligible, count, replace=False), rng)
+    return one_view_each(views, rng.choice(eligible, count, replace=False), rng)
 
 
 def _incomplete_view(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
     lost = _missing_view(views, rate, rng) if len(views) > 1 else Hidden.nothing(views)
-    return _and_entries(views, lost, rate, rng)
+    return and_entries(views, lost, rate, rng)
 
 
 def _mcar(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
-    return _and_entries(views, Hidden.nothing(views), rate, rng)
+    return and_entries(views, Hidden.nothing(views), rate, rng)
 
 
 def _mar(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
     observed = _observed(views)
-    return _by_chance(observed, mar_chances(observed, _values(views), rate, rng), rng)
+    return by_chance(observed, mar_chances(observed, _values(views), rate, rng), rng)
 
 
 def _mnar(views: Views, rate: float, rng: np.random.Generator) -> Hidden:
     observed = _observed(views)
-    return _by_chance(observed, mnar_chances(observed, _values(views), rate), rng)
-
-
-SETTINGS: dict[str, Callable[[Views, float, np.random.Generator], Hidden]] = {
-    "missing-view": _missing_view,
-    "incomplete-view": _incomplete_view,
-    "mcar": _mcar,
-    "mar": _mar,
-    "mnar": _mnar,
-}
-
-
-# whole views
-
-
-def _has_several(views: Views) -> np.ndarray:
-    return views.presence().sum(axis=1) >= 2
-
-
-def _one_view_each(views: Views, rows: np.ndarray, rng: np.random.Generator) -> Hidden:
-    """For each of some samples, one of the views that it has."""
-    lost = np.full(views.n_samples, -1)
-    lost[rows] = _random_view(views.presence()[rows], rng)
-    return _without(views, lost)
-
-
-def _random_view(presence: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Position of one random view per sample, among those that it has, (n,)."""
-    return np.where(presence, rng.random(presence.shape), -1.0).argmax(axis=1)
-
-
-def _without(views: Views, lost: np.ndarray) -> Hidden:
-    """The observed values of the view that each sample loses; `lost` is its position, -1 for none."""
-    return Hidden(tuple((lost == v)[:, None] & to_numpy(view.mask) for v, view in enumerate(views)))
-
-
-# entries
-
-
-def _and_entries(
-    views: Views,
-    hidden: Hidden,
-    share: float,
-    rng: np.random.Generator,
-    chosen: Sequence[int] | None = None,
-    leanings: Sequence[Floats | None] | None = None,
-    some: np.ndarray | None = None,
-) -> Hidden:
-    """The hidden values, and an exact share of the other entries of each view, or of each chosen view.
-
-    Where `some` (n,) is given, entries come from these samples only.
-    """
-    chosen = range(len(views)) if chosen is None else chosen
-    left = hidden.left(views)
-    observed = [np.broadcast_to(left[v], views[v].X.shape) for v in chosen]
-    leans = [None if leanings is None else leanings[v] for v in chosen]
-    able = observed if some is None or some.all() else [mask & some[:, None] for mask in observed]
-    taken = [_share(mask, share, rng, lean) for mask, lean in zip(able, leans, strict=True)]
-    drawn = _spare_samples(observed, taken, [share] * len(observed), rng)
-    masks = list(hidden)
-    for v, mask in zip(chosen, drawn, strict=True):
-        masks[v] = masks[v] | mask
-    return Hidden(tuple(masks))
-
-
-def _share(observed: Mask, share: float, rng: np.random.Generator, leaning: Floats | None = None) -> Mask:
-    """An exact share of the observed entries; all alike, or by their log-odds (the largest of Gumbel variables)."""
-    entries = np.flatnonzero(observed)
-    hidden, count = np.zeros(observed.size, dtype=bool), round(share * entries.size)
-    if leaning is None:
-        hidden[rng.choice(entries, count, replace=False, shuffle=False)] = True
-    elif count:
-        keys = leaning.ravel()[entries] + rng.gumbel(size=entries.size)
-        hidden[entries[np.argpartition(-keys, count - 1)[:count]]] = True
-    return hidden.reshape(observed.shape)
-
-
-def _tenth(view: View, rows: np.ndarray, rng: np.random.Generator) -> Mask:
-    """A tenth of the entries of some samples, at least one and never the last, (n, d); (n, 1) for no samples."""
-    if not rows.size:
-        return np.zeros((view.n_samples, 1), dtype=bool)
-    chosen = np.zeros((view.n_samples, view.n_features), dtype=bool)
-    observed = np.broadcast_to(to_numpy(view.mask), chosen.shape)[rows]
-    count = observed.sum(axis=1, keepdims=True)
-    wanted = np.where(count > 1, np.maximum(1, np.round(SCORE_SHARE * count)), 0)
-    order = np.where(observed, rng.random(observed.shape), 2.0).argsort(axis=1).argsort(axis=1)
-    chosen[rows] = order < wanted
-    return chosen
-
-
-def _by_chance(observed: Sequence[Mask], chances: Sequence[Floats], rng: np.random.Generator) -> Hidden:
-    """Each observed entry with its own probability."""
-    drawn = [mask & (rng.random(mask.shape) < p) for mask, p in zip(observed, chances, strict=True)]
-    return Hidden(tuple(_spare_samples(observed, drawn, chances, rng)))
+    return by_chance(observed, mnar_chances(observed, _values(views), rate), rng)
 
 
 def _observed(views: Views) -> list[Mask]:
@@ -353,58 +287,10 @@ def _values(views: Views) -> list[Floats]:
     return [dense_rows(view.X, slice(None)) for view in views]
 
 
-def _kinds(views: Views, what: str, has_several: bool) -> tuple[bool, bool]:
-    """Whether to hide whole views, and entries."""
-    if what == "views" and not has_several:
-        raise ValueError("expected samples with two or more views for what='views', got none; use what='entries'")
-    if what != "auto":
-        return what == "views", what == "entries"
-    return has_several, not (has_several and views.is_rowwise)
-
-
-# what must stay
-
-
-def _spare_samples(
-    observed: Sequence[Mask], hidden: Sequence[Mask], chances: Sequence[Floats | float], rng: np.random.Generator
-) -> list[Mask]:
-    """The masks, where samples that would keep nothing are drawn again, under the condition that something stays.
-
-    The distribution is that of repeated draws until something stays. Rates close to 1 would need many repetitions, so
-    it is drawn directly: first the position of the first entry that stays, then the entries after it.
-    """
-    had = np.logical_or.reduce([mask.any(axis=1) for mask in observed])
-    has = np.logical_or.reduce([(mask & ~gone).any(axis=1) for mask, gone in zip(observed, hidden, strict=True)])
-    rows = np.flatnonzero(had & ~has)
-    if not rows.size:
-        return list(hidden)
-    present = np.hstack([mask[rows] for mask in observed])
-    p = np.hstack([np.broadcast_to(chance, mask.shape)[rows] for mask, chance in zip(observed, chances, strict=True)])
-    p = np.where(present, np.minimum(p, CERTAIN), 1.0)
-    stays_by_now = 1 - np.cumprod(p, axis=1)
-    # Drawn from (0, 1]: with 0, the first entry would stay even where it is not observed.
-    target = (1 - rng.random((rows.size, 1))) * stays_by_now[:, -1:]
-    first = (stays_by_now >= target).argmax(axis=1)[:, None]
-    position = np.arange(p.shape[1])
-    gone = present & (position != first) & ((position < first) | (rng.random(p.shape) < p))
-    parts = np.split(gone, np.cumsum([mask.shape[1] for mask in observed])[:-1], axis=1)
-    result = [mask.copy() for mask in hidden]
-    for mask, part in zip(result, parts, strict=True):
-        mask[rows] = part
-    return result
-
-
-def _spare_features(view: View, where: Mask, rng: np.random.Generator) -> Mask:
-    """The mask with fewer hidden values, so that each feature keeps an observed one, which a fit needs."""
-    where = where.copy()
-    if where.shape[1] == 1:
-        if where.any() and where[view.presence()].all():
-            where[rng.choice(np.flatnonzero(where))] = False
-        return where
-    observed = np.broadcast_to(to_numpy(view.mask), where.shape)
-    for j in np.flatnonzero(observed.any(axis=0) & ~(observed & ~where).any(axis=0)):
-        if not (observed[:, j] & ~where[:, j]).any():  # a row kept for an earlier feature may keep this one too
-            row = rng.choice(np.flatnonzero(where[:, j]))
-            lost_all = bool((where[row] == observed[row]).all())
-            where[row, slice(None) if lost_all else j] = False
-    return where
+SETTINGS: dict[str, Callable[[Views, float, np.random.Generator], Hidden]] = {
+    "missing-view": _missing_view,
+    "incomplete-view": _incomplete_view,
+    "mcar": _mcar,
+    "mar": _mar,
+    "mnar": _mnar,
+}
