@@ -145,6 +145,18 @@ def test_nothing_goes_to_the_host_between_sweeps(method, monkeypatch):
     assert seen == []
 
 
+@pytest.mark.parametrize("method", ["IMLBDR", "SparseBDR"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_an_accelerator_does_otherwise_changes_nothing(method, monkeypatch):
+    pytest.importorskip("torch")
+    views = holed()
+    here = history(method, views)
+    for place in ("numerics.arrays", "problem.terms.sparse_block_diagonal"):
+        monkeypatch.setattr(f"jella.{place}.on_accelerator", lambda array: type(array).__module__ == "torch")
+    there = history(method, moved(views, "torch", "cpu"))
+    assert np.abs(there / here - 1).max() < 1e-8
+
+
 @pytest.mark.parametrize("setting", ["missing-view", "incomplete-view"])
 @pytest.mark.parametrize("landmarks", ["auto", 400])
 def test_a_whole_fit_brings_little_to_the_host(setting, landmarks, monkeypatch):

@@ -19,6 +19,7 @@ from jella.graphs.neighbours import dense_nearest, nearest, neighbour_graph, sym
 from jella.graphs.spectral import leading_eigenvectors, modularity, spectral_labels
 from jella.graphs.view_choice import choose_kinds, choose_scaling, clarity_weights
 from jella.numerics.kmeans import unit_rows
+from jella.numerics.sparse_arrays import neighbours_beside, permuted
 from jella.problem.model import Problem
 from jella.readout import neighbours
 from jella.solve.plan import make_plan
@@ -109,6 +110,44 @@ def test_filling_from_neighbours_is_what_it_says(is_sparse, rng):
     V, W = rng.normal(size=(5, 2)), rng.normal(size=(12, 2))
     np.testing.assert_allclose(filled.times(V), expected @ V)
     np.testing.assert_allclose(filled.times_transposed(W), expected.T @ W)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("target", [2**30, 2000])
+def test_filling_is_the_same_where_the_values_lie(setting, target, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr("jella.solve.start.target_bytes", lambda *_: target)
+    raw = jella.datasets.make_incomplete(grouped(60), 0.4, setting, random_state=0)
+    views, away = read_views(raw), read_views([torch.asarray(X) for X in raw])
+    near = np.where(np.random.default_rng(0).random((60, 3)) < 0.3, -1, nearest(views, 3))
+    for one, other in zip(views, away, strict=True):
+        expected = NeighbourFilled.by(one, neighbour_graph(near))
+        found = NeighbourFilled.by(other, neighbours_beside(near, other.X))
+        np.testing.assert_allclose(found.dense().numpy(), expected.dense())
+        V = np.arange(2.0 * one.n_features).reshape(-1, 2)
+        np.testing.assert_allclose(found.times(torch.asarray(V)).numpy(), expected.times(V))
+
+
+def test_a_support_is_the_same_where_the_values_lie():
+    torch = pytest.importorskip("torch")
+    near = np.random.default_rng(0).integers(-1, 40, size=(40, 4))
+    here = Support.averaging(symmetric_support(neighbour_graph(near)))
+    there = Support.averaging(symmetric_support(neighbours_beside(near, torch.ones(1))))
+    moved = here.like(torch.ones(1))
+    for name in ("rows", "columns", "start", "_indptr", "_indices", "_pair_of_entry", "_entry_of_pair"):
+        np.testing.assert_array_equal(np.asarray(getattr(there, name)), np.asarray(getattr(moved, name)))
+    assert (there.n_samples, there.n_pairs) == (here.n_samples, here.n_pairs)
+    order = np.random.default_rng(1).permutation(40)
+    other, same = there.take(order), here.take(order)
+    np.testing.assert_array_equal(other.columns.numpy(), same.columns)
+    np.testing.assert_allclose(other.start.numpy(), same.start)
+
+
+def test_an_affinity_in_another_order_keeps_the_pairs_of_its_support(rng):
+    support = Support.averaging(symmetric_support(neighbour_graph(rng.integers(0, 40, size=(40, 4)))))
+    order, values = rng.permutation(40), rng.random(support.n_pairs)
+    moved, there = permuted(support.matrix(values), order), support.take(order)
+    np.testing.assert_array_equal(there.matrix(there.values(moved)).toarray(), moved.toarray())
 
 
 def test_entries_are_filled_from_the_neighbours_that_have_them():

@@ -7,18 +7,23 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.cluster import KMeans
 from test_neighbours import DATA, brute, check, entries
 
 from jella.graphs import confirmed, tiles
+from jella.graphs.cluster_path import partitions_of
 from jella.graphs.confirmed import confirmed_graph
 from jella.graphs.expected import FitExpected
+from jella.graphs.gaps import groups_apart, leaving
 from jella.graphs.lending import lent_embedding
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.selection import first_places
-from jella.graphs.spectral import leading_eigenvectors
+from jella.graphs.spectral import components, diffused_labels, leading_eigenvectors
+from jella.numerics import kmeans
 from jella.numerics.arrays import smallest_of_rows, to_numpy
+from jella.numerics.kmeans import continued_kmeans, kmeans_labels
 from jella.numerics.lanczos import largest_eigenpairs
-from jella.numerics.sparse_arrays import symmetric_sum
+from jella.numerics.sparse_arrays import joined_neighbours, permuted, symmetric_sum, to_scipy
 from jella.readout.clusters import rank_votes
 from jella.views.fingerprints import find_prints, fingerprints
 from jella.views.read import read_views
@@ -142,7 +147,7 @@ def test_the_graph_of_labels(q, torch, rng, monkeypatch):
     as_torch = torch.asarray(W), [torch.asarray(U) for U in bases]
     for target in (2**30, 100_000):
         monkeypatch.setattr(confirmed, "target_bytes", lambda place, target=target: target)
-        found = confirmed_graph(near, there(torch, raw), *as_torch, [0.5, 1.5])
+        found = to_scipy(confirmed_graph(near, there(torch, raw), *as_torch, [0.5, 1.5]))
         assert found.nnz == expected.nnz
         assert abs(found - expected).max() < 1e-12
 
@@ -150,9 +155,14 @@ def test_the_graph_of_labels(q, torch, rng, monkeypatch):
 def test_entries_at_the_same_place_are_added(xp, rng):
     rows, columns, values = rng.integers(9, size=60), rng.integers(9, size=60), rng.random(60) + 0.1
     A = sparse.coo_array((values, (rows, columns)), shape=(9, 9)).toarray()
-    found = symmetric_sum(xp.asarray(rows), xp.asarray(columns), xp.asarray(values), 9)
+    found = to_scipy(symmetric_sum(xp.asarray(rows), xp.asarray(columns), xp.asarray(values), 9))
     np.testing.assert_allclose(found.toarray(), A + A.T, rtol=1e-12)
     assert found.has_canonical_format
+
+
+def test_a_matrix_in_another_order(torch, rng):
+    order, away = rng.permutation(60), joined_neighbours(rng.integers(-1, 60, size=(60, 4)), torch.ones(1))
+    np.testing.assert_array_equal(to_scipy(permuted(away, order)).toarray(), to_scipy(away).toarray()[order][:, order])
 
 
 def test_largest_eigenpairs(xp, rng):
@@ -162,6 +172,7 @@ def test_largest_eigenpairs(xp, rng):
     values, vectors = largest_eigenpairs(lambda x: there @ x, xp.asarray(rng.normal(size=400)), 7, 1e-8)
     expected = np.linalg.eigvalsh(A)[-7:]
     np.testing.assert_allclose(values, expected, rtol=1e-8)
+    vectors = to_numpy(vectors)
     assert np.abs(A @ vectors - vectors * values).max() < 1e-6 * expected[-1]
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(7), atol=1e-8)
 
@@ -174,18 +185,63 @@ def test_the_only_eigenpair_of_one_sample():
 
 def test_no_answer_from_a_start_that_the_operator_only_stretches():
     start = np.eye(50)[0]
-    assert largest_eigenpairs(lambda x: np.arange(50.0)[:, None] * x, start, 3, 1e-6) is None
+    assert largest_eigenpairs(lambda x: np.arange(50.0) * x, start, 3, 1e-6) is None
 
 
-def test_eigenvectors_of_a_graph(torch, rng):
-    points = np.concatenate([rng.normal(size=(400, 2)) + shift for shift in (0.0, 2.0, 4.0)])
-    near = dense_nearest(points, 8)
-    A = sparse.csr_array((np.ones(near.size), (np.repeat(np.arange(1200), 8), near.ravel())), shape=(1200, 1200))
-    graph = sparse.csr_array(A + A.T)
-    values, vectors = leading_eigenvectors(graph, 6)
-    found, others = leading_eigenvectors(graph, 6, torch.zeros(1, dtype=torch.float64))
+def near_points(rng, shifts, n=400, q=8):
+    """Neighbours (n · groups, q) of points in the plane, in groups at these shifts, each by itself."""
+    parts = [dense_nearest(rng.normal(size=(n, 2)), q) + n * number for number in range(len(shifts))]
+    if len(set(shifts)) == len(shifts):
+        return dense_nearest(np.concatenate([rng.normal(size=(n, 2)) + shift for shift in shifts]), q)
+    return np.concatenate(parts)
+
+
+GRAPHS = {
+    "connected": lambda rng: near_points(rng, (0.0, 2.0, 4.0)),
+    "large components": lambda rng: near_points(rng, (0.0, 0.0, 0.0), 900),
+    "a small component": lambda rng: np.concatenate([near_points(rng, (0.0, 3.0), 700), [[1401] * 8, [1400] * 8]]),
+    "nobody near": lambda rng: np.concatenate([near_points(rng, (0.0, 3.0), 700), [[-1] * 8] * 3]),
+}
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_eigenvectors_of_a_graph(kind, torch, rng):
+    near = GRAPHS[kind](rng)
+    here, away = joined_neighbours(near, np.ones(1)), joined_neighbours(near, torch.ones(1))
+    assert abs(to_scipy(away) - here).max() == 0
+    assert components(away)[0] == components(here)[0]
+    values, vectors = leading_eigenvectors(here, 6)
+    found, others = leading_eigenvectors(away, 6)
+    assert isinstance(others, torch.Tensor)
     np.testing.assert_allclose(found, values, atol=1e-6)
-    assert np.abs(np.linalg.svd(vectors.T @ others)[1] - 1).max() < 1e-3
+    assert np.abs(np.linalg.svd(vectors.T @ others.numpy())[1] - 1).max() < 1e-3
+
+
+@pytest.mark.parametrize("apart", [1.5, 6.0])
+def test_groups_of_a_graph(apart, torch, rng):
+    near = near_points(rng, (0.0, apart, 2 * apart))
+    here, away = joined_neighbours(near, np.ones(1)), joined_neighbours(near, torch.ones(1))
+    labels = partitions_of(here, [3]).labels[3]
+    np.testing.assert_array_equal(partitions_of(away, [3]).labels[3], labels)
+    np.testing.assert_allclose(leaving(away, labels), leaving(here, labels), atol=1e-12)
+    assert (groups_apart(away, 3) is None) == (groups_apart(here, 3) is None) == (apart < 2)
+    np.testing.assert_array_equal(diffused_labels(away, 3, 2, 0), diffused_labels(here, 3, 2, 0))
+
+
+@pytest.mark.parametrize("start", ["rows", "far"])
+def test_k_means_goes_on_as_in_scikit_learn(start, xp, rng):
+    rows = np.concatenate([rng.normal(size=(300, 4)) + shift for shift in (0.0, 4.0, 8.0)])
+    centres = rows[[0, 1, 700]] if start == "rows" else np.stack([rows[0], rows[500], np.full(4, 1e3)])
+    labels = KMeans(3, init=centres, n_init=1).fit(rows).labels_
+    np.testing.assert_array_equal(continued_kmeans(xp.asarray(rows), centres, 300), labels)
+
+
+def test_k_means_of_many_rows_brings_few_to_the_host(xp, rng, monkeypatch):
+    rows = np.concatenate([rng.normal(size=(300, 4)) + shift for shift in (0.0, 4.0, 8.0)])
+    monkeypatch.setattr(kmeans, "COMPARED", 400)
+    monkeypatch.setattr(kmeans, "PER_CLUSTER", 10)
+    labels = kmeans_labels(xp.asarray(rows), 3, 5, 0)
+    np.testing.assert_array_equal(labels, kmeans_labels(rows, 3, 5, 0))
 
 
 @pytest.mark.parametrize("kind", DATA)

@@ -160,7 +160,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
             if result.stop_reason == "interrupted":
                 break
         assert best is not None
-        return replace(best, blocks=problem.at_rest(best.blocks))
+        return best
 
     def _given_start(self, prepared: Prepared) -> Any:
         """The start that the user gave, with its rows in the order of the fit."""
@@ -224,11 +224,13 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         if problem.neighbours is not None:
-            self.graph_ = neighbour_graph(problem.neighbours)[back][:, back]
+            places = np.append(np.argsort(back), -1)  # of samples in the user's order, and of none
+            self.graph_ = neighbour_graph(places[problem.neighbours[back]])
         if prepared.prints is None:
-            self.result_ = replace(result, blocks=replace(blocks, embedding=prepared.scaled.as_given(blocks.embedding)))
+            given = replace(blocks, embedding=prepared.scaled.as_given(blocks.embedding))
         else:
-            self.result_ = replace(result, blocks=problem.take_blocks(blocks, back))
+            given = problem.take_blocks(blocks, back)
+        self.result_ = replace(result, blocks=problem.at_rest(given))
         if prepared.views.folder is not None or prepared.scaled.folder is not None:
             self._files = prepared.views.folder, prepared.scaled.folder  # they are deleted when no model needs them
         if result.lost:

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr, svd
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from jella.graphs.spectral import Graph, leading_eigenvectors, modularity
-from jella.numerics.arrays import Array
-from jella.numerics.kmeans import unit_rows
+from jella.numerics.arrays import Array, beside, is_numpy, namespace, row_sqnorms, take_rows, taken, to_numpy
+from jella.numerics.kmeans import continued_kmeans, unit_rows
 from jella.numerics.words import counted
 
 #: a number of groups is in question if its modularity is at least this share of the best
@@ -33,6 +32,8 @@ VALLEY_OF_CLOUDS = 1.5
 #: clusters with valleys all around need no modularity above that of clouds if they are at least this stable, and the
 #: least of the valleys is at least this deep
 STEADY, APART = 0.9, 1.5
+#: steps of k-means on eigenvectors, at most
+STEPS = 50
 #: a number is supported if its stability is at most this much below that of the chosen one
 NEARLY_AS_STABLE = 0.1
 
@@ -264,10 +265,10 @@ class Partitions:
     values: np.ndarray
 
 
-def partitions_of(graph: Graph, numbers: Any, most: int | None = None, place: Array | None = None) -> Partitions:
+def partitions_of(graph: Graph, numbers: Any, most: int | None = None) -> Partitions:
     """Partitions of a graph into these numbers of groups, from one set of eigenvectors; no random numbers are used."""
     n = graph.shape[0]
-    values, vectors = leading_eigenvectors(graph, min((max(numbers) if most is None else most) + 1, n), place)
+    values, vectors = leading_eigenvectors(graph, min((max(numbers) if most is None else most) + 1, n))
     return Partitions({int(k): _cut(vectors[:, :k]) for k in numbers}, values)
 
 
@@ -296,22 +297,47 @@ def nested_share(coarse: np.ndarray, fine: np.ndarray) -> float:
     return float(counts.max(axis=1).sum() / fine.size)
 
 
-def _cut(vectors: np.ndarray) -> np.ndarray:
+def _cut(vectors: Array) -> np.ndarray:
     """Labels (n,) from k eigenvectors: k-means on rows at unit norm, started from the pivots of a QR decomposition.
 
     The pivots are rows that point in different directions; each row first joins the one that it is rotated to.
     """
-    k = vectors.shape[1]
+    xp, (n, k) = namespace(vectors), vectors.shape
     if k == 1:
-        return np.zeros(len(vectors), dtype=np.intp)
-    _, _, pivots = qr(vectors.T, mode="economic", pivoting=True)
-    left, _, right = svd(vectors[pivots[:k]].T)
-    first = np.abs(vectors @ (left @ right)).argmax(axis=1)
+        return np.zeros(n, dtype=np.intp)
+    pivots = _pivots(vectors)
+    left, _, right = svd(to_numpy(take_rows(vectors, pivots)).T)
+    first = xp.argmax(xp.abs(vectors @ beside(left @ right, vectors)), axis=1)
     rows = unit_rows(vectors)
-    counts = np.bincount(first, minlength=k)[:, None]
-    centres = np.zeros((k, k))
-    np.add.at(centres, first, rows)
-    centres = np.where(counts > 0, centres / np.maximum(counts, 1), rows[pivots[:k]])
+    own = to_numpy(take_rows(rows, pivots))
+    counts, centres = (to_numpy(one) for one in _counts_and_sums(first, rows))
+    centres = np.where(counts > 0, centres / np.maximum(counts, 1), own)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # there may be fewer different rows than groups
-        return np.asarray(KMeans(k, init=centres, n_init=1, max_iter=50).fit(rows).labels_, dtype=np.intp)
+        return continued_kmeans(rows, centres, STEPS).astype(np.intp, copy=False)
+
+
+def _counts_and_sums(labels: Array, rows: Array) -> tuple[Array, Array]:
+    """How many of the rows (n, k) have each of k labels, (k, 1), and their sums (k, k)."""
+    k = rows.shape[1]
+    if is_numpy(rows):
+        sums = np.zeros((k, k))
+        np.add.at(sums, labels, rows)
+        return np.bincount(labels, minlength=k)[:, None], sums
+    xp = namespace(rows)
+    members = xp.astype(labels[:, None] == beside(np.arange(k), rows), rows.dtype)
+    return xp.sum(members, axis=0)[:, None], members.T @ rows
+
+
+def _pivots(vectors: Array) -> np.ndarray:
+    """The k rows (n, k) of eigenvectors that a QR decomposition with pivoting takes first: each the farthest from the
+    space of those before it.
+    """
+    if is_numpy(vectors):
+        return np.asarray(qr(vectors.T, mode="economic", pivoting=True)[2][: vectors.shape[1]])
+    xp, left, found = namespace(vectors), vectors, list[Array]()
+    for _ in range(vectors.shape[1]):
+        found.append(xp.argmax(row_sqnorms(left), keepdims=True))
+        row = unit_rows(taken(left, found[-1]))
+        left = left - (left @ row.T) @ row
+    return to_numpy(xp.concat(found))

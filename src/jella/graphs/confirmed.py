@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.graphs.neighbours import nearest
+from jella.graphs.spectral import Graph
 from jella.numerics.arrays import Array, beside, namespace, row_blocks, take_rows, taken, target_bytes
 from jella.numerics.sparse_arrays import has_sparse, neighbour_graph, symmetric_sum
 from jella.views import Views
@@ -36,7 +37,7 @@ def label_neighbours(n_samples: int, n_clusters: int, n_neighbors: int) -> int:
 
 def confirmed_graph(
     near: np.ndarray, views: Views, W: Array, bases: Sequence[Array], weights: Sequence[float]
-) -> sparse.csr_array:
+) -> Graph:
     """Graph (n, n) of neighbours in an embedding, whose edges weigh more if views have both samples as neighbours too.
 
     A neighbour of rank r, of q, weighs 1/r − 1/(q + 1). This is the sum of the graphs of the neighbourhoods of all
@@ -74,8 +75,8 @@ def confirmed_graph(
 
 def _confirmed_beside(
     near: np.ndarray, found: Sequence[np.ndarray], votes: np.ndarray, place: Array
-) -> sparse.csr_array:
-    """The same graph, computed on the device of an array by comparing lists of neighbours instead of merging graphs."""
+) -> Graph:
+    """The same graph, on the device of an array, by comparing lists of neighbours instead of merging graphs."""
     xp, (n, q) = namespace(place), near.shape
     by_rank = beside(1.0 / np.arange(1.0, q + 1) - 1.0 / (q + 1.0), place)
     lists = beside(near, place)

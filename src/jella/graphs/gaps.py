@@ -7,7 +7,8 @@ from scipy import sparse
 
 from jella.graphs.cluster_path import partitions_of
 from jella.graphs.spectral import Graph, components
-from jella.numerics.arrays import Array
+from jella.numerics.arrays import beside, namespace, to_numpy
+from jella.numerics.sparse_arrays import csr_parts, sparse_elsewhere, row_sums, sparse_times
 
 #: largest share of the edges of a group that leave it
 LEAVING = 0.01
@@ -17,7 +18,7 @@ CRUMB = 0.1
 SPARE = 6
 
 
-def groups_apart(graph: Graph, n_clusters: int, place: Array | None = None) -> np.ndarray | None:
+def groups_apart(graph: Graph, n_clusters: int) -> np.ndarray | None:
     """Labels (n,) of groups that hardly an edge of a neighbour graph leaves; None if it has no such groups.
 
     A graph of wide neighbourhoods reaches over the gaps around groups that are curved, or smaller than others, and
@@ -27,9 +28,7 @@ def groups_apart(graph: Graph, n_clusters: int, place: Array | None = None) -> n
     Parameters
     ----------
     graph : sparse array (n, n)
-        Symmetric.
-    place : array, optional
-        As in `jella.graphs.spectral.leading_eigenvectors`.
+        Symmetric, of any library.
 
     >>> two = np.kron(np.eye(2), np.ones((3, 3)))
     >>> groups_apart(two, 2).tolist(), groups_apart(two, 3)
@@ -37,7 +36,7 @@ def groups_apart(graph: Graph, n_clusters: int, place: Array | None = None) -> n
     """
     if not 1 < n_clusters < graph.shape[0] or components(graph)[0] > n_clusters:
         return None
-    labels = partitions_of(graph, [n_clusters], place=place).labels[n_clusters]
+    labels = partitions_of(graph, [n_clusters]).labels[n_clusters]
     sizes = np.bincount(labels, minlength=n_clusters)
     if is_crumb(sizes) or leaving(graph, labels).max() > LEAVING:
         return None
@@ -78,6 +77,12 @@ def leaving(graph: Graph, labels: np.ndarray) -> np.ndarray:
     >>> leaving(np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]]), np.array([0, 0, 1])).round(2).tolist()
     [0.2, 1.0]
     """
+    if sparse_elsewhere(graph):
+        entries = csr_parts(graph)[0]
+        xp, groups = namespace(entries), beside(np.arange(int(labels.max()) + 1), entries)
+        members = xp.astype(beside(labels, entries)[:, None] == groups, entries.dtype)
+        within, total = xp.sum(members * sparse_times(graph, members), axis=0), row_sums(graph, entries) @ members
+        return to_numpy(1.0 - within / total)
     members = _members(labels)
     within = members.multiply(sparse.csr_array(graph @ members)).sum(axis=0)
     return np.asarray(1.0 - within / (members.T @ np.asarray(graph.sum(axis=1))))

@@ -80,7 +80,8 @@ def lent_entries(view: View, W: Array, donors: np.ndarray, other: View, U: Array
     part = xp.empty_like(W)
     X, mask = _dense(view)
     lent, lends = _dense(other)
-    first, known = beside(np.maximum(donors, 0), W), beside(donors >= 0, W)
+    there = beside(donors, W)
+    known, first = there >= 0, xp.where(there >= 0, there, xp.zeros_like(there))
     for rows in row_blocks(X.shape[0], X.shape[1] * 8, target_bytes(W, 2**24)):
         Z, missing = X[rows, :], ~mask[rows, :]
         for turn in range(donors.shape[1]):

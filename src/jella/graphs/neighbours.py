@@ -14,8 +14,16 @@ from jella.graphs.cells import CELL_BLOCK_BYTES, PROJECTED, Cells, Projection, g
 from jella.graphs.host_search import BLOCK_BYTES, Search
 from jella.graphs.panels import among_all
 from jella.graphs.tiles import Tiles, is_elsewhere
-from jella.numerics.arrays import Array, beside, on_accelerator, to_numpy
-from jella.numerics.sparse_arrays import neighbour_graph
+from jella.numerics.arrays import Array, beside, namespace, on_accelerator, taken, to_numpy
+from jella.numerics.sparse_arrays import (
+    csr_parts,
+    lines_of,
+    neighbour_graph,
+    sparse_elsewhere,
+    stored_values,
+    symmetric_sum,
+    with_values,
+)
 from jella.views.model import View, Views
 
 #: Up to this many samples, all pairs are compared.
@@ -172,13 +180,18 @@ def averaged(W: np.ndarray, graph: sparse.csr_array, times: int) -> np.ndarray:
     return W
 
 
-def symmetric_support(A: sparse.csr_array) -> sparse.csr_array:
-    """Ones where A or its transpose is not zero, without the diagonal; indices sorted.
+def symmetric_support(A: Any) -> Any:
+    """Ones where A or its transpose is not zero, without the diagonal; indices sorted; in the library of A.
 
     >>> symmetric_support(sparse.csr_array([[3.0, 1.0], [0.0, 0.0]])).toarray()
     array([[0., 1.],
            [1., 0.]])
     """
+    if sparse_elsewhere(A):
+        (values, columns, _), lines = csr_parts(A), lines_of(A)
+        some = namespace(values).nonzero((lines != columns) & (values != 0))[0]
+        both = symmetric_sum(*(taken(one, some) for one in (lines, columns, values)), A.shape[0])
+        return with_values(both, namespace(values).ones_like(stored_values(both)))
     entries = A.tocoo()
     rows, columns = entries.coords
     keep = (rows != columns) & (entries.data != 0)

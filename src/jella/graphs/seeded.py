@@ -8,6 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from jella.graphs.spectral import Graph, diffused_vectors
+from jella.numerics.sparse_arrays import to_scipy
 
 #: weight of the edges of a sample to others of its class, all together, relative to the median degree
 TIES = 2.0
@@ -32,7 +33,7 @@ def seeded_labels(graph: Graph, labels: np.ndarray, classes: np.ndarray, n_clust
     classes : int array (n,)
         Known classes, from 0 to n_clusters − 1; negative where unknown.
     """
-    has, rows = classes >= 0, diffused_vectors(_with_ties(sparse.csr_array(graph), classes), n_clusters)
+    has, rows = classes >= 0, diffused_vectors(_with_ties(sparse.csr_array(to_scipy(graph)), classes), n_clusters)
     distance = cdist(rows, _means(rows, labels, n_clusters), "sqeuclidean")
     centres = _means(rows, np.where(has, classes, _names(distance, classes)[labels]), n_clusters)
     counts = np.bincount(classes[has], minlength=n_clusters)

@@ -16,50 +16,52 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from jella.numerics.arrays import Array, beside
-from jella.numerics.kmeans import kmeans, unit_rows
+from jella.numerics.arrays import Array, beside, namespace, taken, to_numpy
+from jella.numerics.kmeans import kmeans_labels, unit_rows
 from jella.numerics.lanczos import largest_eigenpairs
-from jella.numerics.sparse_arrays import has_sparse, sparse_beside, sparse_times
+from jella.numerics.sparse_arrays import csr_parts, sparse_elsewhere, lines_of, row_sums, sparse_times, to_scipy, with_values
 
 #: graphs of at most this many samples are decomposed as dense matrices
 DIRECT = 600
 #: relative accuracy of the leading eigenvectors of larger graphs; k-means needs no more
 EIGEN_TOL = 1e-4
 
+#: steps through a graph between two looks at how many samples were reached
+STEPS = 4
+
 #: how long a diffusion lasts; in one unit of time the k-th eigenvector fades to 1/e, where k is the number of clusters
 DIFFUSION = 2.0
 #: eigenvectors beyond the number of clusters that may still count after the diffusion
 SPARE = 10
 
-Graph: TypeAlias = np.ndarray | sparse.csr_array
-#: eigenvalues (m,) and eigenvectors (n, m)
-Pairs: TypeAlias = tuple[np.ndarray, np.ndarray]
+#: of NumPy or SciPy, or sparse and of another library, on its device
+Graph: TypeAlias = Any
+#: eigenvalues (m,) in NumPy, and eigenvectors (n, m), which lie where the graph lies
+Pairs: TypeAlias = tuple[np.ndarray, Array]
 
 
 def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
     """Labels (n,) of a symmetric affinity: k-means on row-normalised eigenvectors of its normalised Laplacian."""
     _, vectors = leading_eigenvectors(graph, n_clusters)
-    return np.asarray(kmeans(unit_rows(vectors), n_clusters, n_init, random_state).labels_)
+    return kmeans_labels(unit_rows(vectors), n_clusters, n_init, random_state)
 
 
-def diffused_labels(
-    graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None, place: Array | None = None
-) -> np.ndarray:
-    """Labels (n,) of a symmetric affinity: k-means on its diffused eigenvectors; `place` as in leading_eigenvectors."""
-    return np.asarray(kmeans(diffused_vectors(graph, n_clusters, place), n_clusters, n_init, random_state).labels_)
+def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
+    """Labels (n,) of a symmetric affinity: k-means on its diffused eigenvectors."""
+    return kmeans_labels(diffused_vectors(graph, n_clusters), n_clusters, n_init, random_state)
 
 
-def diffused_vectors(graph: Graph, n_clusters: int, place: Array | None = None) -> np.ndarray:
+def diffused_vectors(graph: Graph, n_clusters: int) -> Array:
     """Row-normalised leading eigenvectors of a symmetric affinity, faded by a diffusion over the graph.
 
     Spectral clustering takes exactly as many eigenvectors as clusters. The diffusion fades them gradually instead. If
     the graph has fewer clear groups than clusters, the eigenvectors after the clear ones fade and do not split a clear
     group at random. If it has more, the next eigenvectors still count.
     """
-    values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0]), place)
+    values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0]))
     rates = 1.0 - values
     left = np.exp(-DIFFUSION * rates / max(rates[n_clusters - 1], EIGEN_TOL))
-    return unit_rows(vectors * left)
+    return unit_rows(vectors * beside(left, vectors))
 
 
 def modularity(graph: Graph, labels: np.ndarray) -> float:
@@ -74,17 +76,17 @@ def modularity(graph: Graph, labels: np.ndarray) -> float:
     return inside / total - float(np.sum(degree**2)) / total**2
 
 
-def leading_eigenvectors(graph: Graph, k: int, place: Array | None = None) -> Pairs:
+def leading_eigenvectors(graph: Graph, k: int) -> Pairs:
     """The k largest eigenvalues of D^(−½) A D^(−½), descending, and their eigenvectors (n, k).
 
-    A large sparse graph is decomposed component by component.
-
-    Parameters
-    ----------
-    place : array, optional
-        Large sparse graphs are decomposed on the device of this array.
+    A large sparse graph is decomposed component by component, where it lies.
     """
     n = graph.shape[0]
+    if sparse_elsewhere(graph):
+        if n > max(DIRECT, 4 * k):
+            return _leading_there(graph, k)
+        values, vectors = leading_eigenvectors(to_scipy(graph), k)
+        return values, beside(vectors.copy(), csr_parts(graph)[0])
     degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
     root = np.sqrt(np.where(degree > 0, degree, 1.0))
     if not sparse.issparse(graph) or n <= max(DIRECT, 4 * k):
@@ -99,16 +101,54 @@ def leading_eigenvectors(graph: Graph, k: int, place: Array | None = None) -> Pa
     def highest(inside: sparse.csr_array, rows: np.ndarray, m: int) -> Pairs:
         # this start follows the samples, not their positions, and is no eigenvector unless all degrees are equal
         start = 1.0 + degree[rows] ** 2 + inside @ degree[rows]
-        if place is not None and has_sparse(place) and 1 < m < rows.size and rows.size > max(DIRECT, 4 * m):
-            there = sparse_beside(inside, place)
-            found = largest_eigenpairs(partial(sparse_times, there), beside(start, place), m, EIGEN_TOL)
-            if found is not None:
-                return found
         return _of_connected(inside, m, "LA", 1.0, root[rows], start, EIGEN_TOL)
 
     values, vectors = _by_component(graph, scaled, k, highest)
     first = np.argsort(-values, kind="stable")[:k]
     return values[first], vectors[:, first]
+
+
+def _leading_there(graph: Any, k: int) -> Pairs:
+    """The same for a large graph of another library than SciPy.
+
+    An iteration that starts in a component stays there, so that products are those of the whole graph. Small
+    components, and those where the iteration ends early, are decomposed on the host.
+    """
+    entries, columns, _ = csr_parts(graph)
+    xp, n = namespace(entries), graph.shape[0]
+    degree = row_sums(graph, entries)
+    root = xp.sqrt(xp.where(degree > 0, degree, xp.ones_like(degree)))
+    inverse = 1.0 / root
+    scaled = with_values(graph, entries * taken(inverse, lines_of(graph)) * taken(inverse, columns))
+    start = 1.0 + degree**2 + sparse_times(scaled, degree)  # as on the host
+    count, component = components(graph)
+    sizes = np.bincount(component)
+    values, vectors, host = [], [], None
+    for part in np.argsort(-sizes, kind="stable")[:k]:
+        size = int(sizes[part])
+        m = min(max(k - count, 0) + 1, size)
+        inside = beside((component == part).astype(float), entries)
+        if m == 1:
+            found = np.ones(1), (root * inside / xp.linalg.vector_norm(root * inside))[:, None]
+        else:
+            large = size > max(DIRECT, 4 * m)
+            pair = largest_eigenpairs(partial(sparse_times, scaled), start * inside, m, EIGEN_TOL) if large else None
+            host = to_scipy(scaled) if pair is None and host is None else host
+            found = _on_host(host, start, np.flatnonzero(component == part), m) if pair is None else pair
+        values.append(found[0])
+        vectors.append(found[1])
+    together = np.concatenate(values)
+    first = np.argsort(-together, kind="stable")[:k]
+    return together[first], taken(xp.concat(vectors, axis=1), beside(first, entries), axis=1)
+
+
+def _on_host(scaled: sparse.csr_array, start: Array, rows: np.ndarray, m: int) -> Pairs:
+    """The m largest eigenpairs of a connected component with these samples; the vectors (n, m) lie beside the start."""
+    trivial, first = np.ones(rows.size), to_numpy(start)[rows]
+    values, local = _of_connected(scaled[rows][:, rows], m, "LA", 1.0, trivial, first, EIGEN_TOL)
+    spread = np.zeros((scaled.shape[0], m))
+    spread[rows] = local
+    return values, beside(spread, start)
 
 
 def laplacian_eigenvectors(S: sparse.csr_array, k: int) -> Pairs:
@@ -131,10 +171,27 @@ def laplacian_eigenvectors(S: sparse.csr_array, k: int) -> Pairs:
 def components(graph: Graph) -> tuple[int, np.ndarray]:
     """The number of connected components, and the component of each sample, (n,)."""
     n = graph.shape[0]
+    if sparse_elsewhere(graph):
+        if _is_connected(graph):
+            return 1, np.zeros(n, dtype=np.intp)
+        graph = to_scipy(graph)
     if n and breadth_first_order(graph, 0, return_predecessors=False).size == n:
         return 1, np.zeros(n, dtype=np.intp)  # known in a tenth of the time
     count, labels = connected_components(graph, directed=False)
     return int(count), labels.astype(np.intp)
+
+
+def _is_connected(graph: Any) -> bool:
+    """Whether the first sample reaches all others in a graph of another library, by products with it."""
+    entries = csr_parts(graph)[0]
+    xp, n = namespace(entries), graph.shape[0]
+    reached = beside((np.arange(n) == 0).astype(float), entries)
+    count, last = 1, 0
+    while last < count < n:
+        for _ in range(STEPS):
+            reached = xp.astype(reached + sparse_times(graph, reached) > 0, entries.dtype)
+        count, last = int(xp.sum(reached)), count
+    return count == n
 
 
 def _by_component(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -16,6 +16,8 @@ Array: TypeAlias = Any
 _NAMESPACES: dict[tuple[type, ...], Any] = {}
 #: bytes of a block of rows on the host and on a device
 TARGET_BYTES, DEVICE_BYTES = 2**20, 2**30
+#: numbers of an array that is decomposed on the host: a device starts many small steps for it
+SMALL = 2**14
 #: of a long row, of which the smallest entries are looked for
 BANDS = 32
 
@@ -68,7 +70,14 @@ def on_accelerator(array: Array) -> bool:
     """Whether an array lies in the memory of another device than the processor."""
     if is_numpy(array):
         return False  # what the next line takes as long to find as a small step of an update
+    if array_api_compat.is_torch_array(array):
+        return array.device.type != "cpu"
     return "cpu" not in str(array_api_compat.device(array)).lower()
+
+
+def if_small_on_host(array: Array) -> Array:
+    """A small array of an accelerator in NumPy, to be decomposed there; any other array as it is."""
+    return to_numpy(array) if on_accelerator(array) and array.shape[0] * array.shape[-1] <= SMALL else array
 
 
 def is_floating(array: Array) -> bool:
@@ -78,12 +87,17 @@ def is_floating(array: Array) -> bool:
 
 def sqnorm(array: Array) -> float:
     """Sum of the squares, without a temporary of the size of the array where the library allows it."""
+    return float(square_sum(array))
+
+
+def square_sum(array: Array) -> Any:
+    """The same as a number or an array of one, on the device of the array, which need not be waited for."""
     if sparse.issparse(array):
         return float(np.vdot(array.data, array.data))
     if isinstance(array, np.ndarray):
         flat = array.ravel(order="K")
         return float(np.vdot(flat, flat))
-    return float(namespace(array).sum(array * array))
+    return namespace(array).sum(array * array)
 
 
 def row_sqnorms(X: Array) -> Array:
@@ -123,7 +137,43 @@ def norms_along(X: Array, axis: int) -> np.ndarray:
 
 def inner(a: Array, b: Array) -> float:
     """Frobenius inner product of two dense arrays."""
-    return float(namespace(a).sum(a * b))
+    return inners((a, b))[0]
+
+
+def inners(*pairs: tuple[Array, Array]) -> list[float]:
+    """Frobenius inner products of pairs of dense arrays, which a device is asked for at once."""
+    xp = namespace(*pairs[0])
+    found = [xp.sum(a * b) for a, b in pairs]
+    return [float(found[0])] if len(found) == 1 else to_numpy(xp.stack(found)).tolist()
+
+
+def add_scaled(A: Array, B: Array, factors: Array) -> None:
+    """Add to A, in place, the columns of B times factors (r,)."""
+    if array_api_compat.is_torch_array(A):
+        A.addcmul_(B, factors)
+    else:
+        A += B * factors
+
+
+def subtract_product(A: Array, X: Array, small: Array) -> None:
+    """Subtract X @ small from A, in place."""
+    if array_api_compat.is_torch_array(A):
+        A.addmm_(X, small, alpha=-1)
+        return
+    for rows in cache_blocks(A):
+        part = A[rows, :]
+        part -= X[rows, :] @ small
+
+
+def by_rows(X: Array, function: Callable[[slice], Array]) -> Array:
+    """What a function returns for blocks of rows of X, in one array like X; in one piece where there is one block."""
+    blocks = list(cache_blocks(X))
+    if len(blocks) == 1:
+        return function(blocks[0])
+    made = namespace(X).empty_like(X)
+    for rows in blocks:
+        made[rows, :] = function(rows)
+    return made
 
 
 def solve_psd(gram: Array, right: Array) -> Array:

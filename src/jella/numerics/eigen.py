@@ -11,7 +11,16 @@ from typing import Any
 
 from scipy.linalg import eigh
 
-from jella.numerics.arrays import Array, cache_blocks, is_numpy, namespace
+from jella.numerics.arrays import (
+    Array,
+    by_rows,
+    cache_blocks,
+    if_small_on_host,
+    is_numpy,
+    like,
+    namespace,
+    subtract_product,
+)
 
 
 def lowest_of_dense(A: Array, k: int) -> tuple[Array, Array]:
@@ -29,7 +38,7 @@ def lowest_of_dense(A: Array, k: int) -> tuple[Array, Array]:
 def lowest_eigenvectors(
     times: Callable[[Array], Array], start: Array, *, diagonal: Array, tol: float = 1e-5, max_iter: int = 100
 ) -> tuple[Array, Array]:
-    """Eigenvectors of the k lowest eigenvalues, (n, k) orthonormal, and the eigenvalues (k,).
+    """Eigenvectors of the k lowest eigenvalues, (n, k) orthonormal, and the eigenvalues (k,), which may be in NumPy.
 
     Locally optimal block preconditioned conjugate gradients: Rayleigh-Ritz on the span of the current vectors, their
     preconditioned residuals and the last directions. The span contains the current vectors, so the sum of the Ritz
@@ -49,28 +58,29 @@ def lowest_eigenvectors(
     xp, k = namespace(start), start.shape[1]
     X = xp.linalg.qr(start)[0]
     LX = times(X)
-    vectors, values = _ritz(xp, X.T @ LX, k)
-    X, LX = X @ vectors, LX @ vectors
+    vectors, values = _ritz(X.T @ LX, k)
+    X, LX = (A @ like(vectors, A) for A in (X, LX))
     P: Array | None = None
     scale = float(xp.max(diagonal))
     floor = max(1e-3 * scale, 1e-300)
     precondition = (1.0 / xp.where(diagonal > floor, diagonal, xp.zeros_like(diagonal) + floor))[:, None]
-    R = _minus_product(LX, X, _diagonal(xp, values))
+    R = _residuals(LX, X, values)
     size = _largest_length(xp, R)
     for _ in range(max_iter):
         if size <= tol * scale:
             break
-        S = _complement(xp, X, _directions(xp, R, precondition, P))
+        S = _complement(X, _directions(xp, R, precondition, P))
         if S.shape[1] == 0:
             break
         LS = times(S)
         cross = X.T @ LS
         small = xp.concat([xp.concat([X.T @ LX, cross], axis=1), xp.concat([cross.T, S.T @ LS], axis=1)])
-        vectors, new_values = _ritz(xp, small, k)
+        vectors, new_values = _ritz(small, k)
+        vectors = like(vectors, X)
         new, new_LX = _combined(X, S, vectors), _combined(LX, LS, vectors)
-        R = _minus_product(new_LX, new, _diagonal(xp, new_values))
+        R = _residuals(new_LX, new, new_values)
         new_size = _largest_length(xp, R)
-        if float(xp.sum(new_values)) >= float(xp.sum(values)) and new_size >= size:
+        if _total(new_values) >= _total(values) and new_size >= size:
             break  # neither the values nor the residuals improve: the rounding level
         P = _minus_product(new, X, X.T @ new)
         X, LX, values, size = new, new_LX, new_values, new_size
@@ -82,33 +92,34 @@ def lowest_eigenvectors(
 
 def _minus_product(A: Array, X: Array, small: Array) -> Array:
     """A − X @ small."""
-    made = namespace(A).empty_like(A)
-    for rows in cache_blocks(A):
-        made[rows, :] = A[rows, :] - X[rows, :] @ small
-    return made
+    return by_rows(A, lambda rows: A[rows, :] - X[rows, :] @ small)
+
+
+def _residuals(LX: Array, X: Array, values: Array) -> Array:
+    """What the operator makes of vectors, minus the vectors times their values (k,)."""
+    values = like(values, X)
+    return by_rows(X, lambda rows: LX[rows, :] - X[rows, :] * values)
+
+
+def _total(values: Array) -> float:
+    return float(namespace(values).sum(values))
 
 
 def _largest_length(xp: Any, R: Array) -> float:
     return float(xp.max(xp.sqrt(xp.sum(R * R, axis=0))))
 
 
-def _diagonal(xp: Any, values: Array) -> Array:
-    return xp.eye(values.shape[0], dtype=values.dtype, device=values.device) * values
-
-
-def _ritz(xp: Any, small: Array, k: int) -> tuple[Array, Array]:
-    """The k lowest eigenvectors and eigenvalues of the operator on an orthonormal basis."""
-    values, vectors = xp.linalg.eigh(0.5 * (small + small.T))
+def _ritz(small: Array, k: int) -> tuple[Array, Array]:
+    """The k lowest eigenvectors and eigenvalues of the operator on an orthonormal basis; of a small one on the host."""
+    small = if_small_on_host(small)
+    values, vectors = namespace(small).linalg.eigh(0.5 * (small + small.T))
     return vectors[:, :k], values[:k]
 
 
 def _combined(X: Array, S: Array, vectors: Array) -> Array:
     """[X S] times the vectors."""
     upper, lower = vectors[: X.shape[1], :], vectors[X.shape[1] :, :]
-    made = namespace(X).empty_like(X)
-    for rows in cache_blocks(X):
-        made[rows, :] = X[rows, :] @ upper + S[rows, :] @ lower
-    return made
+    return by_rows(X, lambda rows: X[rows, :] @ upper + S[rows, :] @ lower)
 
 
 def _directions(xp: Any, R: Array, precondition: Array, P: Array | None) -> Array:
@@ -122,23 +133,22 @@ def _directions(xp: Any, R: Array, precondition: Array, P: Array | None) -> Arra
     return made
 
 
-def _complement(xp: Any, X: Array, S: Array) -> Array:
+def _complement(X: Array, S: Array) -> Array:
     """Orthonormal columns that span what S adds to the span of the orthonormal X; S is overwritten.
 
     Computed from small Gram matrices, twice for accuracy.
     """
     for _ in range(2):
-        overlap = X.T @ S
-        for rows in cache_blocks(S):
-            S[rows, :] -= X[rows, :] @ overlap
-        gram = S.T @ S
+        subtract_product(S, X, X.T @ S)
+        gram = if_small_on_host(S.T @ S)
+        xp = namespace(gram)
         lengths = xp.sqrt(xp.linalg.diagonal(gram))
         lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
         values, vectors = xp.linalg.eigh(gram / (lengths[:, None] * lengths[None, :]))
-        kept = int(xp.sum(xp.astype(values > 1e3 * float(xp.finfo(S.dtype).eps), xp.int64)))
+        kept = int(xp.sum(xp.astype(values > 1e3 * float(xp.finfo(gram.dtype).eps), xp.int64)))
         first = values.shape[0] - kept
-        small = vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None]
-        if first > 0:
+        small = like(vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None], S)
+        if first > 0 or not is_numpy(S):
             S = S @ small
             continue
         for rows in cache_blocks(S):

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from jella.numerics.arrays import Array, namespace
+from jella.numerics.arrays import Array, at_least, beside, is_numpy, namespace, row_sqnorms, take_rows, to_numpy
 
+#: steps of k-means at most, and the share of the variance below which a move of its centres ends it, as in scikit-learn
+MOST_STEPS, TOLERANCE = 300, 1e-4
 #: at most this many rows are compared to choose among starts, but at least this many per cluster
 COMPARED, PER_CLUSTER = 20_000, 100
 
@@ -36,6 +38,48 @@ def kmeans(W: np.ndarray, n_clusters: int, n_init: int, random_state: Any) -> KM
         some = W[np.sort(np.random.default_rng(0).choice(n, most, replace=False))]
         best = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(some)
         return KMeans(n_clusters, init=best.cluster_centers_, n_init=1).fit(W)
+
+
+def kmeans_labels(W: Array, n_clusters: int, n_init: int, random_state: Any) -> np.ndarray:
+    """Labels (n,) of the rows of an embedding in any array library, as `kmeans` finds them.
+
+    Where the rows are in another library than NumPy, only those that decide among starts come to the host.
+    """
+    n, most = W.shape[0], max(COMPARED, PER_CLUSTER * n_clusters)
+    if is_numpy(W) or n <= most:
+        return np.asarray(kmeans(to_numpy(W), n_clusters, n_init, random_state).labels_)
+    some = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    best = kmeans(to_numpy(take_rows(W, some)), n_clusters, n_init, random_state)
+    return continued_kmeans(W, best.cluster_centers_, MOST_STEPS)
+
+
+def continued_kmeans(rows: Array, centres: np.ndarray, max_iter: int) -> np.ndarray:
+    """Labels (n,) by k-means from given centres (k, r), as scikit-learn has it.
+
+    Rows of another library stay where they are; if a cluster loses all of its rows, scikit-learn goes on.
+    """
+    if is_numpy(rows):
+        return np.asarray(KMeans(len(centres), init=centres, n_init=1, max_iter=max_iter).fit(rows).labels_)
+    xp, numbers, at = namespace(rows), beside(np.arange(len(centres)), rows), beside(centres, rows)
+    enough = TOLERANCE * xp.mean(xp.var(rows, axis=0))
+
+    def nearest() -> Array:
+        return xp.argmin(row_sqnorms(at)[None, :] - 2.0 * (rows @ at.T), axis=1)
+
+    last = nearest()
+    for _ in range(max_iter):
+        members = xp.astype(last[:, None] == numbers, rows.dtype)
+        counts, old = xp.sum(members, axis=0), at
+        at = (members.T @ rows) / at_least(counts, 1.0)[:, None]
+        labels, moved = nearest(), xp.sum((at - old) ** 2)
+        # one look for all: whether a cluster is empty, labels are the same, or the centres hardly move
+        state = to_numpy(xp.stack([xp.min(counts) == 0, xp.all(labels == last), moved <= enough]))
+        if state[0]:
+            return continued_kmeans(to_numpy(rows), to_numpy(old), max_iter)
+        last = labels
+        if state[1:].any():
+            break
+    return to_numpy(last).astype(np.intp)
 
 
 def one_thread() -> AbstractContextManager[Any]:

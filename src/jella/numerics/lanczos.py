@@ -15,8 +15,8 @@ MOST, EACH = 600, 20
 
 def largest_eigenpairs(
     times: Callable[[Array], Array], start: Array, k: int, tol: float
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """The k largest eigenvalues, ascending, and their eigenvectors (n, k), in NumPy; None if the iteration ends early.
+) -> tuple[np.ndarray, Array] | None:
+    """The k largest eigenvalues, ascending, in NumPy, and their eigenvectors (n, k); None if the iteration ends early.
 
     Lanczos with full reorthogonalisation and without restarts: a device has memory for the whole basis, and needs fewer
     products so. SciPy's `eigsh` is for the host.
@@ -24,7 +24,7 @@ def largest_eigenpairs(
     Parameters
     ----------
     times : callable
-        Array (n, 1) -> the operator times this array.
+        Array (n,) -> the operator times this array.
     start : array (n,)
         Not orthogonal to an eigenvector that is looked for.
     tol : float
@@ -32,7 +32,7 @@ def largest_eigenpairs(
 
     Examples
     --------
-    >>> values, vectors = largest_eigenpairs(lambda x: np.arange(1.0, 4.0)[:, None] * x, np.ones(3), 2, 1e-9)
+    >>> values, vectors = largest_eigenpairs(lambda x: np.arange(1.0, 4.0) * x, np.ones(3), 2, 1e-9)
     >>> values.round(6).tolist(), np.abs(vectors).round(6).tolist()
     ([2.0, 3.0], [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     """
@@ -45,13 +45,15 @@ def largest_eigenpairs(
     for j in range(most):
         with np.errstate(invalid="ignore"):  # not a number after a length of zero, which the next look finds
             basis[j, :] = vector / length
-        known = basis[: j + 1, :]
-        vector = times(basis[j, :][:, None])[:, 0]
-        along = known @ vector
-        diagonal.append(along[j])
-        vector = vector - known.T @ along
-        vector = vector - known.T @ (known @ vector)
+        known, own = basis[: j + 1, :], basis[j, :]
+        vector = times(own)
+        along = own @ vector
+        vector = vector - along * own
+        if j:
+            vector = vector - length * basis[j - 1, :]
+        vector = vector - (known @ vector) @ known
         length = xp.linalg.vector_norm(vector)
+        diagonal.append(along)
         beside_it.append(length)
         if j + 1 < k or ((j + 1) % EACH and j + 1 < most):
             continue
@@ -62,5 +64,5 @@ def largest_eigenpairs(
             b[-1] = 0.0
         values, vectors = eigh_tridiagonal(a, b[:-1], select="i", select_range=(j + 1 - k, j))
         if (b[-1] * np.abs(vectors[-1]) <= tol * np.abs(values)).all():
-            return values, to_numpy(known.T @ beside(vectors, known))
+            return values, known.T @ beside(vectors, known)
     return None

@@ -12,7 +12,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from jella.numerics.arrays import Array, beside, like, namespace, taken, to_numpy
+from jella.numerics.arrays import Array, beside, cache_blocks, like, namespace, taken, to_numpy
 
 
 def has_sparse(X: Array) -> bool:
@@ -33,12 +33,29 @@ def make_csr(data: Array, indices: Array, indptr: Array, n: int, n_columns: int 
         from cupyx.scipy.sparse import csr_matrix
 
         return csr_matrix((data, indices, indptr), shape=shape)
-    return sparse.csr_array((data, indices, indptr), shape=shape)
+    return sparse.csr_array(tuple(map(to_numpy, (data, indices, indptr))), shape=shape)
+
+
+def csr_parts(matrix: Any) -> tuple[Array, Array, Array]:
+    """Values, columns and starts of the rows of a matrix of compressed rows."""
+    if hasattr(matrix, "crow_indices"):
+        return matrix.values(), matrix.col_indices(), matrix.crow_indices()
+    return matrix.data, matrix.indices, matrix.indptr
+
+
+def lines_of(matrix: Any) -> Array:
+    """The row of each stored value of a matrix of compressed rows, in order."""
+    _, columns, indptr = csr_parts(matrix)
+    if isinstance(indptr, np.ndarray):
+        return np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    xp = namespace(indptr)
+    entries = xp.arange(columns.shape[0], dtype=indptr.dtype, device=array_api_compat.device(indptr))
+    return xp.searchsorted(indptr[1:], entries, side="right")
 
 
 def sparse_beside(matrix: sparse.csr_array, reference: Array) -> Any:
     """A matrix of SciPy in the library and on the device of an array; itself where that has no sparse matrices."""
-    if not has_sparse(reference):
+    if not has_sparse(reference) or sparse_elsewhere(matrix):
         return matrix
     parts = (beside(part, reference) for part in (matrix.data, matrix.indices, matrix.indptr))
     return make_csr(*parts, *matrix.shape)
@@ -49,9 +66,32 @@ def is_sparse(matrix: Any) -> bool:
     return bool(sparse.issparse(matrix)) or hasattr(matrix, "indptr") or "sparse" in str(getattr(matrix, "layout", ""))
 
 
+def sparse_elsewhere(matrix: Any) -> bool:
+    """Whether a matrix is sparse and of another library than SciPy."""
+    return not isinstance(matrix, np.ndarray) and not sparse.issparse(matrix) and is_sparse(matrix)
+
+
+def some_rows(matrix: Any, rows: slice) -> Any:
+    """Consecutive rows of a matrix of compressed rows."""
+    if not sparse_elsewhere(matrix):
+        return matrix[rows]
+    if rows.start == 0 and rows.stop == matrix.shape[0]:
+        return matrix
+    values, columns, indptr = csr_parts(matrix)
+    starts = indptr[rows.start : rows.stop + 1]
+    inside = slice(int(starts[0]), int(starts[-1]))
+    return make_csr(values[inside], columns[inside], starts - starts[0], starts.shape[0] - 1, matrix.shape[1])
+
+
+def with_values(matrix: Any, values: Array) -> Any:
+    """A square matrix of compressed rows with other values at the same places."""
+    _, columns, indptr = csr_parts(matrix)
+    return make_csr(values, columns, indptr, matrix.shape[0])
+
+
 def stored_values(matrix: Any) -> Array:
     """The stored values of a sparse matrix, row by row."""
-    return matrix.values() if hasattr(matrix, "crow_indices") else matrix.data
+    return csr_parts(matrix)[0]
 
 
 def sparse_times(matrix: Any, X: Array) -> Array:
@@ -59,6 +99,24 @@ def sparse_times(matrix: Any, X: Array) -> Array:
     if not sparse.issparse(matrix):
         return matrix @ X
     return matrix @ X if isinstance(X, np.ndarray) else like(matrix @ to_numpy(X), X)
+
+
+def rest_of(matrix: Any, X: Array, left: Array | None = None, small: Array | None = None, factor: float = 1.0) -> Array:
+    """Factor · (X − matrix @ X − left @ small), in new memory and in as few steps as the library allows."""
+    if array_api_compat.is_torch_array(X) and not sparse.issparse(matrix):
+        made = X.addmm(matrix, X, alpha=-1)
+        made = made if left is None else made.addmm_(left, small, alpha=-1)
+        return made if factor == 1.0 else made.mul_(factor)
+    made = sparse_times(matrix, X)
+    for rows in cache_blocks(made):
+        part = made[rows, :]
+        part *= -1.0
+        part += X[rows, :]
+        if left is not None:
+            part -= left[rows, :] @ small
+        if factor != 1.0:
+            part *= factor
+    return made
 
 
 def row_sums(matrix: Any, reference: Array) -> Array:
@@ -69,13 +127,14 @@ def row_sums(matrix: Any, reference: Array) -> Array:
     return sparse_times(matrix, xp.ones((matrix.shape[1], 1), dtype=reference.dtype, device=reference.device))[:, 0]
 
 
-def symmetric_sum(rows: Array, columns: Array, values: Array, n: int) -> sparse.csr_array:
-    """A + Aᵀ in SciPy, where A (n, n) has these positive entries, of which a few are at the same place.
+def symmetric_sum(rows: Array, columns: Array, values: Array, n: int) -> Any:
+    """A + Aᵀ in the library of the arrays, where A (n, n) has these positive entries, a few of them at the same place.
 
-    They are sorted and added on the device of the arrays, always in the same order.
+    They are sorted and added where the arrays lie, always in the same order.
     """
     xp = namespace(values)
-    keys = xp.concat([rows * n + columns, columns * n + rows])
+    i, j = (xp.astype(one, xp.int64) for one in (rows, columns))
+    keys = xp.concat([i * n + j, j * n + i])
     order = xp.argsort(keys, stable=True)
     keys, values = taken(keys, order), taken(xp.concat([values, values]), order)
     edge = xp.ones_like(keys[:1], dtype=xp.bool)
@@ -85,19 +144,37 @@ def symmetric_sum(rows: Array, columns: Array, values: Array, n: int) -> sparse.
     for turn in range(1, int(xp.max(lengths))):
         more = xp.where(lengths > turn, starts + turn, starts)
         sums = sums + xp.where(lengths > turn, taken(values, more), xp.zeros_like(sums))
-    found = to_numpy(taken(keys, starts))
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(found // n, minlength=n))])
-    return sparse.csr_array((to_numpy(sums), (found % n).astype(np.int32), indptr.astype(np.int32)), shape=(n, n))
+    return _of_keys(taken(keys, starts), sums, n)
+
+
+def _of_keys(keys: Array, values: Array, n: int) -> Any:
+    """The matrix (n, n) with these values at the places row · n + column, ascending."""
+    xp = namespace(keys)
+    firsts = n * xp.arange(n + 1, dtype=keys.dtype, device=array_api_compat.device(keys))
+    indptr, columns = xp.searchsorted(keys, firsts), keys % n
+    short = xp.int32 if keys.shape[0] < 2**31 else xp.int64
+    return make_csr(values, xp.astype(columns, short), xp.astype(indptr, short), n)
+
+
+def permuted(matrix: Any, rows: np.ndarray) -> Any:
+    """A square matrix of compressed rows with its rows and columns in another order; columns of a row ascend."""
+    if not sparse_elsewhere(matrix):
+        made = matrix[rows][:, rows]
+        made.sort_indices()
+        return made
+    values, columns, _ = csr_parts(matrix)
+    xp, n = namespace(values), matrix.shape[0]
+    place = beside(np.argsort(rows), values)
+    keys = taken(place, lines_of(matrix)) * n + taken(place, columns)
+    order = xp.argsort(keys)
+    return _of_keys(taken(keys, order), taken(values, order), n)
 
 
 def to_scipy(matrix: Any) -> Any:
     """A sparse matrix in SciPy, on the host; any other matrix as it is."""
     if sparse.issparse(matrix) or not is_sparse(matrix):
         return matrix
-    if hasattr(matrix, "crow_indices"):
-        parts = matrix.values(), matrix.col_indices(), matrix.crow_indices()
-        return sparse.csr_array(tuple(to_numpy(part) for part in parts), shape=tuple(matrix.shape))
-    return sparse.csr_array(matrix.get())
+    return sparse.csr_array(tuple(map(to_numpy, csr_parts(matrix))), shape=tuple(matrix.shape))
 
 
 def neighbour_graph(
@@ -126,3 +203,28 @@ def neighbour_graph(
     A = sparse.csr_array((values, columns.astype(kind), indptr.astype(kind)), shape=shape)
     A.sort_indices()
     return A
+
+
+def joined_neighbours(near: np.ndarray, place: Array) -> Any:
+    """A + Aᵀ for the adjacency matrix A of neighbours (n, q), in the library and on the device of an array.
+
+    >>> joined_neighbours(np.array([[1], [0], [-1]]), np.ones(1)).toarray()
+    array([[0., 2., 0.],
+           [2., 0., 0.],
+           [0., 0., 0.]])
+    """
+    directed = neighbours_beside(near, place)
+    if sparse.issparse(directed):
+        return sparse.csr_array(directed + directed.T)
+    values, columns, _ = csr_parts(directed)
+    return symmetric_sum(lines_of(directed), columns, values, len(near))
+
+
+def neighbours_beside(near: np.ndarray, place: Array) -> Any:
+    """`neighbour_graph`, in the library and on the device of an array, where columns of a row may have any order."""
+    if not has_sparse(place):
+        return neighbour_graph(near)
+    xp, keep = namespace(place), near >= 0
+    columns = beside((near.ravel() if keep.all() else near[keep]).astype(np.int32), place)
+    indptr = beside(np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.int32), place)
+    return make_csr(xp.ones_like(columns, dtype=xp.float64), columns, indptr, len(near))

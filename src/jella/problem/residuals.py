@@ -10,11 +10,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from jella.numerics.arrays import Array, at_least, cache_blocks, inner, like, namespace, row_sqnorms, sqnorm
+from jella.numerics.arrays import Array, at_least, cache_blocks, inner, like, namespace, row_sqnorms, sqnorm, square_sum
 from jella.views import View
 
 
@@ -133,9 +133,9 @@ class EntryResidual:
 
     def __init__(self, data: ViewData, U: Array, W: Array) -> None:
         self.R = data.room(self)
-        self._sqnorm = 0.0
+        self._squares: list[Any] = []  # a device is asked for them when they are needed
         for rows, block in residual_blocks(data.view, U, W):
-            self._sqnorm += sqnorm(block)
+            self._squares.append(square_sum(block))
             self.R[rows, :] = block
 
     def matmul(self, U: Array) -> Array:
@@ -148,7 +148,10 @@ class EntryResidual:
 
     def sqnorm(self) -> float:
         """‖R‖²."""
-        return self._sqnorm
+        total = 0.0
+        for square in self._squares:
+            total += float(square)
+        return total
 
     def row_sqnorms(self) -> tuple[Array, Array]:
         """Over the observed entries."""

@@ -89,10 +89,11 @@ def rank_votes(near: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndar
     >>> rank_votes(np.array([[0, 1, 2]]), np.array([1, 0, 0]), 2).round(2).tolist()
     [[0.83, 1.0]]
     """
-    votes = np.empty((len(near), n_clusters))
+    votes, by_rank = np.empty((len(near), n_clusters)), 1.0 / np.arange(1, near.shape[1] + 1)
     for block in row_blocks(len(near), 8 * near.shape[1]):
-        rows, columns = np.nonzero(near[block] >= 0)
-        places = rows * n_clusters + labels[near[block][rows, columns]]
-        size = (block.stop - block.start) * n_clusters
-        votes[block] = np.bincount(places, 1.0 / (columns + 1), size).reshape(-1, n_clusters)
+        some, count = near[block], block.stop - block.start
+        places = n_clusters * np.arange(count)[:, None] + labels[some]
+        weights = np.where(some >= 0, by_rank, 0.0)  # the last label gets nothing for a place of -1
+        found = np.bincount(places.ravel(), weights.ravel(), count * n_clusters)
+        votes[block] = found.reshape(count, n_clusters)
     return votes

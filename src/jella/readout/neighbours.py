@@ -18,11 +18,22 @@ from jella.graphs.gaps import groups_apart
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.seeded import seeded_labels
-from jella.graphs.spectral import diffused_labels
-from jella.numerics.arrays import Array, beside, like, namespace, on_accelerator, row_blocks, take_rows, to_numpy
+from jella.graphs.spectral import Graph, diffused_labels
+from jella.numerics.arrays import (
+    Array,
+    at_least,
+    beside,
+    like,
+    namespace,
+    on_accelerator,
+    row_blocks,
+    take_rows,
+    taken,
+    to_numpy,
+)
 from jella.numerics.finite import refuse_nonfinite
 from jella.numerics.progress import doing
-from jella.numerics.sparse_arrays import neighbour_graph
+from jella.numerics.sparse_arrays import joined_neighbours, to_scipy
 from jella.problem.residuals import ViewData
 from jella.problem.terms import Ridge
 from jella.readout.base import AT_ONCE, Expected, FitSamples
@@ -208,11 +219,12 @@ class NeighbourReadout(LowRankReadout):
     def _mean_of(self, found: np.ndarray) -> Array:
         """The mean embedding of samples of the fit (n, q), -1 where there is none."""
         own = self._fit.own
-        xp, shape = namespace(own), (*found.shape, self.width)
-        close = xp.reshape(take_rows(own, np.maximum(found, 0).ravel()), shape)
-        has = found >= 0
-        count = np.maximum(has.sum(axis=1), 1)[:, None]
-        return xp.sum(xp.where(beside(has[:, :, None], own), close, 0.0), axis=1) / like(count, own)
+        xp, there = namespace(own), beside(found, own)
+        has = there >= 0
+        places = xp.reshape(xp.where(has, there, xp.zeros_like(there)), (-1,))
+        close = xp.reshape(taken(own, places), (*found.shape, self.width))
+        count = at_least(xp.sum(xp.astype(has, own.dtype), axis=1), 1.0)[:, None]
+        return xp.sum(xp.where(has[:, :, None], close, 0.0), axis=1) / count
 
     def placed(self, views: Views, found: np.ndarray) -> Array:
         """The embedding (n, r) of new samples with given neighbours (n, q) in the fit, -1 where there is none."""
@@ -284,17 +296,17 @@ class NeighbourReadout(LowRankReadout):
 
     def cluster_path(self) -> ClusterPath:
         """What the neighbour graph of the embedding says about numbers of clusters."""
-        return choose_n_clusters(self._narrow_graph())
+        return choose_n_clusters(to_scipy(self._narrow_graph()))
 
     def find_labels(
         self, n_clusters: int, n_init: int, random_state: Any, classes: np.ndarray | None = None
     ) -> np.ndarray:
         """Labels (m,) of the samples of the fit: the largest cluster first, or known classes as they are numbered."""
-        graph, own = self._narrow_graph(), self._fit.own
-        labels = groups_apart(graph, n_clusters, own)
+        graph = self._narrow_graph()
+        labels = groups_apart(graph, n_clusters)
         if labels is None:
             graph = self._label_graph(n_clusters)
-            labels = diffused_labels(graph, n_clusters, n_init, random_state, own)
+            labels = diffused_labels(graph, n_clusters, n_init, random_state)
         return largest_first(labels) if classes is None else seeded_labels(graph, labels, classes, n_clusters)
 
     def votes(self, labels: np.ndarray, n_clusters: int, rows: np.ndarray | None = None) -> np.ndarray:
@@ -316,12 +328,11 @@ class NeighbourReadout(LowRankReadout):
         own = confidence(self.votes(labels, clusters.n_clusters))
         return self._answer(views, own, lambda new: confidence(self._votes_of(self.place(new))), np.nan)
 
-    def _narrow_graph(self) -> sparse.csr_array:
-        """The graph of the nearest neighbours in the embedding."""
-        directed = neighbour_graph(self.near)
-        return sparse.csr_array(directed + directed.T)
+    def _narrow_graph(self) -> Graph:
+        """The graph of the nearest neighbours in the embedding, where the embedding lies."""
+        return joined_neighbours(self.near, self._fit.own)
 
-    def _label_graph(self, n_clusters: int) -> sparse.csr_array:
+    def _label_graph(self, n_clusters: int) -> Graph:
         """The graph that the labels of the fit come from."""
         weights, W = [scale.root_weight**2 for scale in self.scaling.scales], self._fit.own
         q = label_neighbours(self.samples.n_samples, n_clusters, self.n_neighbors)
@@ -355,7 +366,10 @@ def largest_first(labels: np.ndarray) -> np.ndarray:
     >>> largest_first(np.array([2, 0, 0, 1, 2, 2])).tolist()
     [0, 1, 1, 2, 0, 0]
     """
-    found, first, number, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
-    rank = np.empty(found.size, dtype=np.intp)
-    rank[np.lexsort((first, -sizes))] = np.arange(found.size)
-    return rank[number]
+    sizes = np.bincount(labels)
+    first = np.empty_like(sizes)
+    first[labels[::-1]] = np.arange(labels.size)[::-1]  # of several samples, the last one written counts
+    rank = np.empty_like(sizes)
+    found = np.flatnonzero(sizes)
+    rank[found[np.lexsort((first[found], -sizes[found]))]] = np.arange(found.size)
+    return rank[labels]

@@ -11,9 +11,30 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
-from jella.numerics.arrays import Array, at_least, like, namespace, row_blocks, solve_psd, target_bytes, to_numpy
+from jella.numerics.arrays import (
+    Array,
+    at_least,
+    beside,
+    like,
+    namespace,
+    row_blocks,
+    solve_psd,
+    taken,
+    target_bytes,
+    to_numpy,
+)
 from jella.numerics.kmeans import one_thread
-from jella.numerics.sparse_arrays import neighbour_graph, sparse_beside, sparse_times
+from jella.numerics.sparse_arrays import (
+    csr_parts,
+    lines_of,
+    neighbours_beside,
+    row_sums,
+    some_rows,
+    sparse_beside,
+    sparse_elsewhere,
+    sparse_times,
+    with_values,
+)
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
 from jella.solve.solver import largest_signs, split_rows
@@ -104,12 +125,17 @@ class NeighbourFilled(MeanFilled):
     donors: Any
 
     @classmethod
-    def by(cls, view: View, graph: sparse.csr_array, mean: Array | None = None) -> MeanFilled:
-        """A view imputed from the neighbours in a 0/1 graph (n, n), and by means where no neighbour has a value."""
+    def by(cls, view: View, graph: Any, mean: Array | None = None) -> MeanFilled:
+        """A view imputed from the neighbours in a 0/1 graph (n, n), and by means where no neighbour has a value.
+
+        The graph is one of SciPy, or of the library of the values.
+        """
         mean = feature_means(view) if mean is None else mean
         if not view.is_rowwise:
             return MeanFilled(_entries_from(view, graph, mean), like(np.zeros(view.n_samples), mean), mean)
         present = view.presence()
+        if sparse_elsewhere(graph):
+            return cls._there(view, graph, beside(~present, mean), mean)
         donors = sparse.csr_array(
             sparse.diags_array((~present).astype(float)) @ graph @ sparse.diags_array(present * 1.0)
         )
@@ -117,6 +143,15 @@ class NeighbourFilled(MeanFilled):
         count = np.diff(donors.indptr)
         donors.data = np.repeat(1.0 / np.maximum(count, 1), count).astype(np.dtype(str(mean.dtype).split(".")[-1]))
         return cls(view.X, like(~present & (count == 0), mean), mean, sparse_beside(donors, mean))
+
+    @classmethod
+    def _there(cls, view: View, graph: Any, absent: Array, mean: Array) -> MeanFilled:
+        """The same with a graph in the library of the values; neighbours that lend nothing have a weight of zero."""
+        lines, columns = lines_of(graph), csr_parts(graph)[1]
+        lends = like(taken(absent, lines) & ~taken(absent, columns), mean)
+        count = row_sums(with_values(graph, lends), mean)
+        donors = with_values(graph, lends / taken(at_least(count, 1.0), lines))
+        return cls(view.X, like(absent & (count == 0), mean), mean, donors)
 
     def times(self, V: Array) -> Array:
         """Filled view times V, (n, r)."""
@@ -134,13 +169,13 @@ class NeighbourFilled(MeanFilled):
         return X + sparse_times(self.donors, X) + self.absent[:, None] * self.mean[None, :]
 
 
-def _entries_from(view: View, graph: sparse.csr_array, mean: Array) -> Array:
+def _entries_from(view: View, graph: Any, mean: Array) -> Array:
     """Values with each missing entry imputed: the mean over its neighbours, or over all samples if none has a value."""
     xp, X = namespace(view.X), view.X
     values, seen = xp.astype(X, xp.float64, copy=False), xp.astype(view.mask, xp.float64)
     filled = xp.empty_like(X)
     for rows in row_blocks(view.n_samples, view.n_features * 8, target_bytes(X, 2**24)):
-        some = sparse_beside(graph[rows], X)
+        some = sparse_beside(some_rows(graph, rows), X)
         total, count = sparse_times(some, values), sparse_times(some, seen)
         guess = xp.astype(xp.where(count > 0, total / at_least(count, 1.0), mean), X.dtype)
         filled[rows, :] = xp.where(view.mask[rows, :], X[rows, :], guess)
@@ -153,7 +188,7 @@ def feature_means(view: View) -> Array:
     return like(total, view.X) / like(np.maximum(to_numpy(view.count_by_feature()), 1), view.X)
 
 
-def truncated_svd(views: Views, rank: int, graph: sparse.csr_array | None = None) -> tuple[Array, Array, Array]:
+def truncated_svd(views: Views, rank: int, graph: Any = None) -> tuple[Array, Array, Array]:
     """Leading singular triplets of the imputed views side by side: Q (n, r), s (r,), V (Σ d_v, r).
 
     Deterministic, and equivariant: permuting samples permutes Q.
@@ -209,7 +244,7 @@ def _iterative_svd(views: Views, rank: int, parts: Sequence[MeanFilled]) -> tupl
 
 
 def _from_svd(views: Views, problem: Problem, rank: int) -> Blocks:
-    graph = None if problem.neighbours is None else neighbour_graph(problem.neighbours)
+    graph = None if problem.neighbours is None else neighbours_beside(problem.neighbours, views[0].X)
     Q, s, V = truncated_svd(views, rank, graph)
     if problem.has_nonnegative_embedding:
         Q, V = nonnegative_pair(Q, s, V)

@@ -19,7 +19,7 @@ from jella.estimators.landmarks import Chosen, check_landmarks, choose_landmarks
 from jella.estimators.needs import Needs
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
 from jella.graphs.view_choice import choose_scaling
-from jella.numerics.sparse_arrays import neighbour_graph
+from jella.numerics.sparse_arrays import neighbours_beside
 from jella.problem.model import Data, Problem
 from jella.problem.terms import Orthonormal, Ridge, SparseBlockDiagonal, Support
 from jella.readout.neighbours import NeighbourReadout
@@ -214,7 +214,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         assert isinstance(data.views, Views)
         neighbours = nearest(data.views, self.n_neighbors)
-        support = Support.averaging(symmetric_support(neighbour_graph(neighbours)))
+        support = Support.averaging(symmetric_support(neighbours_beside(neighbours, data.views[0].X)))
         blocks = SparseBlockDiagonal(support, self.n_blocks, alpha=self.alpha, beta=self.beta, gamma=self.gamma)
         terms, order = (Ridge(self.ridge), blocks), partial(sweep_order, neighbours)
         return Problem(basis=(Orthonormal(),), embedding=terms, neighbours=neighbours, order=order)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import Array, cache_blocks, inner, like, namespace, row_blocks, sqnorm, target_bytes
+from jella.numerics.arrays import Array, if_small_on_host, inner, like, namespace, row_blocks, sqnorm, target_bytes
 from jella.numerics.eigen import lowest_eigenvectors, lowest_of_dense
-from jella.numerics.sparse_arrays import is_sparse, row_sums, sparse_times, to_scipy
+from jella.numerics.sparse_arrays import is_sparse, rest_of, row_sums, sparse_times, to_scipy
 from jella.problem.terms.base import Coupling, positive
 
 #: up to this many samples the eigenvectors of a sparse affinity are computed directly; of a dense one, up to half of it
@@ -101,11 +101,10 @@ class BlockDiagonal(Coupling):
 
     def refresh(self, B: Array, state: BlockState) -> BlockState:
         """P, then the affinity, then the eigenvectors, each at its minimum."""
-        xp, c = namespace(B), self.beta / self.alpha
-        old = state.affinity
-        gram = B.T @ B
-        M = xp.linalg.inv(gram + like(c * np.eye(B.shape[1]), B))
-        T = B - sparse_times(old, B)
+        c, old, gram = self.beta / self.alpha, state.affinity, B.T @ B
+        small = if_small_on_host(gram)
+        M = like(namespace(small).linalg.inv(small + like(c * np.eye(B.shape[1]), small)), B)
+        T = rest_of(old, B)
         new, distance = self._affinity(B @ M, T, old, state.indicator)
         F, spread = self._eigenvectors(new, B, state.indicator)
         # ‖P − B_new‖² = ‖B_old − B_new‖² + 2⟨B_old − B_new, W M Tᵀ⟩ + ‖W M Tᵀ‖², the last from small matrices
@@ -161,7 +160,7 @@ class BlockDiagonal(Coupling):
             return vectors, max(float(xp.sum(values)), 0.0)
         start, steps = (_first_vectors(W, k), max(60, self.eigen_steps)) if F is None else (F, self.eigen_steps)
         F_new, values = lowest_eigenvectors(laplacian, start, diagonal=degree, tol=self.eigen_tol, max_iter=steps)
-        return F_new, max(float(xp.sum(values)), 0.0)
+        return F_new, max(float(namespace(values).sum(values)), 0.0)
 
 
 @dataclass(frozen=True)
@@ -174,20 +173,8 @@ class SelfExpression:
     def matmul(self, X: Array) -> Array:
         """Product with a block (n, r)."""
         B, W, M, T = self.state.previous, self.state.W, self.state.M, self.state.T
-        Y, small = sparse_times(B, X), M.T @ (W.T @ X)
-        for rows in cache_blocks(Y):
-            part = Y[rows, :]  # steps on a part in place: torch would copy the part onto itself
-            part *= -1.0
-            part += X[rows, :]
-            part -= T[rows, :] @ small
-        Z, small = sparse_times(B, Y), M @ (T.T @ Y)
-        for rows in cache_blocks(Z):
-            part = Z[rows, :]
-            part *= -1.0
-            part += Y[rows, :]
-            part -= W[rows, :] @ small
-            part *= self.alpha
-        return Z
+        Y = rest_of(B, X, T, M.T @ (W.T @ X))
+        return rest_of(B, Y, W, M @ (T.T @ Y), self.alpha)
 
 
 def _distances(F: Array, G: Array) -> Array:

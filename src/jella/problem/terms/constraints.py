@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import Array, clipped, like, namespace
+from jella.numerics.arrays import Array, clipped, if_small_on_host, like, namespace
 from jella.problem.terms.base import Piece, Proximable, Term
 
 
@@ -106,6 +106,6 @@ class Orthonormal(Term):
 
     def project(self, B: Array) -> Array:
         """The polar factor LRᵀ of B = LΣRᵀ."""
-        xp = namespace(B)
-        L, _, Rt = xp.linalg.svd(B, full_matrices=False)
-        return L @ Rt
+        small = if_small_on_host(B)
+        L, _, Rt = namespace(small).linalg.svd(small, full_matrices=False)
+        return like(L @ Rt, B)

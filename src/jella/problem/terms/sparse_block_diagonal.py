@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,11 @@ from scipy import sparse
 from jella.numerics.arrays import (
     Array,
     at_least,
-    inner,
+    beside,
+    inners,
     like,
     namespace,
+    on_accelerator,
     row_blocks,
     row_dots,
     take_rows,
@@ -23,7 +26,19 @@ from jella.numerics.arrays import (
     target_bytes,
     to_numpy,
 )
-from jella.numerics.sparse_arrays import has_sparse, make_csr, stored_values, to_scipy
+from jella.numerics.sparse_arrays import (
+    csr_parts,
+    has_sparse,
+    sparse_elsewhere,
+    lines_of,
+    make_csr,
+    permuted,
+    row_sums,
+    sparse_beside,
+    stored_values,
+    to_scipy,
+    with_values,
+)
 from jella.problem.terms.block_diagonal import BlockDiagonal, BlockState
 
 #: pairs are updated in blocks of about this many bytes
@@ -36,7 +51,8 @@ class Support:
     Parameters
     ----------
     weights : sparse array (n, n)
-        Symmetric. Its stored entries are the pattern, explicit zeros included. The diagonal is left out.
+        Symmetric. Its stored entries are the pattern, explicit zeros included. The diagonal is left out. One of another
+        library than SciPy has no diagonal, and the support then lies on its device.
 
     Attributes
     ----------
@@ -47,7 +63,10 @@ class Support:
         Starting weights.
     """
 
-    def __init__(self, weights: sparse.sparray) -> None:
+    def __init__(self, weights: Any) -> None:
+        if sparse_elsewhere(weights):
+            self._lie_beside(weights)
+            return
         full = sparse.csr_array(weights)
         full.sum_duplicates()
         self.n_samples = int(full.shape[0])
@@ -64,24 +83,41 @@ class Support:
         lines = np.repeat(np.arange(n), np.diff(both.indptr))
         self._entry_of_pair = np.flatnonzero(lines < both.indices).astype(np.int32)  # pairs are numbered row by row
 
+    def _lie_beside(self, weights: Any) -> None:
+        """Set all arrays from a symmetric matrix of another library."""
+        values, self._indices, self._indptr = csr_parts(weights)
+        xp, lines, n = namespace(values), lines_of(weights), int(weights.shape[0])
+        upper = lines < self._indices
+        self._entry_of_pair = xp.nonzero(upper)[0]
+        self.rows, self.columns = taken(lines, self._entry_of_pair), taken(self._indices, self._entry_of_pair)
+        self.start = taken(values, self._entry_of_pair)
+        self.n_samples, self.n_pairs = n, int(self.rows.shape[0])
+        columns, number = xp.astype(self._indices, lines.dtype), xp.cumulative_sum(xp.astype(upper, lines.dtype)) - 1
+        mirror = xp.searchsorted(lines * n + columns, columns * n + lines)
+        self._pair_of_entry = xp.where(upper, number, taken(number, mirror))
+
     @classmethod
-    def averaging(cls, pattern: sparse.sparray, dtype: Any = np.float64) -> Support:
+    def averaging(cls, pattern: Any) -> Support:
         """The support of a symmetric 0/1 graph, starting from ½(1/deg_i + 1/deg_j): averages over neighbours."""
-        graph = sparse.csr_array(pattern)
-        inverse = 1.0 / np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1.0)
-        lines = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-        weights = (0.5 * (inverse[lines] + inverse[graph.indices])).astype(dtype)
-        return cls(sparse.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape))
+        graph = pattern if sparse_elsewhere(pattern) else sparse.csr_array(pattern)
+        values, columns, _ = csr_parts(graph)
+        inverse = 1.0 / at_least(row_sums(graph, values), 1.0)
+        weights = 0.5 * (taken(inverse, lines_of(graph)) + taken(inverse, columns))
+        return cls(with_values(graph, weights))
 
     def like(self, reference: Array) -> Support:
         """The support with its arrays in the library and on the device of another, if that has sparse matrices."""
-        if not has_sparse(reference):
+        if not has_sparse(reference) or not self.is_on_host:
             return self
-        xp, device = namespace(reference), array_api_compat.device(reference)
         other = copy(self)
         for name in ("rows", "columns", "_indptr", "_indices", "_pair_of_entry", "_entry_of_pair"):
-            setattr(other, name, xp.asarray(getattr(self, name), device=device))
+            setattr(other, name, beside(getattr(self, name), reference))
         return other
+
+    @property
+    def is_on_host(self) -> bool:
+        """Whether its arrays are those of NumPy."""
+        return isinstance(self.rows, np.ndarray)
 
     def matrix(self, values: Array) -> Any:
         """Values of the pairs (m,) as a symmetric matrix (n, n)."""
@@ -95,7 +131,7 @@ class Support:
 
     def take(self, rows: np.ndarray) -> Support:
         """The support with the samples in another order."""
-        return Support(self.matrix(self.start)[rows][:, rows])
+        return Support(permuted(self.matrix(self.start), rows))
 
     def __repr__(self) -> str:
         return f"Support(n_samples={self.n_samples}, n_pairs={self.n_pairs})"
@@ -170,8 +206,8 @@ class SparseBlockDiagonal(BlockDiagonal):
         F = None if state.indicator is None else take_rows(state.indicator, rows)
         return replace(
             state,
-            affinity=state.affinity[rows][:, rows],
-            previous=state.previous[rows][:, rows],
+            affinity=permuted(state.affinity, rows),
+            previous=permuted(state.previous, rows),
             indicator=F,
             W=take_rows(state.W, rows),
             T=take_rows(state.T, rows),
@@ -188,17 +224,17 @@ class SparseBlockDiagonal(BlockDiagonal):
                 f"{self.name} has a support over {self.support.n_samples} samples, but the embedding has {B.shape[0]}"
             )
         support = self.support_like(B)
-        if support is self.support:  # on the host, for libraries without sparse matrices too
+        if support.is_on_host:  # for libraries without sparse matrices too
             values = support.start.astype(to_numpy(B[:1, :1]).dtype, copy=False)
         else:
-            values = like(support.start, B)
+            values = like(self.support.start, B)
         affinity = support.matrix(values)
         nothing = namespace(B).zeros_like(B)
         return BlockState(affinity, None, affinity, nothing, like(np.eye(B.shape[1]), B), nothing, 0.0, 0.0)
 
     def support_like(self, B: Array) -> Support:
         """The support in the library and on the device of the embedding; it is moved once."""
-        if not has_sparse(B):
+        if not (has_sparse(B) and self.support.is_on_host):
             return self.support
         device = array_api_compat.device(B)
         if self._moved is None or self._moved[0] != device:
@@ -208,23 +244,39 @@ class SparseBlockDiagonal(BlockDiagonal):
     def _affinity(self, WM: Array, T: Array, old: Any, F: Array | None) -> tuple[Any, float]:
         """As in BlockDiagonal, for the pairs of the support."""
         support = self.support_like(WM)
-        if support is self.support:  # on the host, for libraries without sparse matrices too
+        if support.is_on_host:  # for libraries without sparse matrices too
             WM, T, F = to_numpy(WM), to_numpy(T), None if F is None else to_numpy(F)
         elif sparse.issparse(old):  # of an earlier fit
-            old = support.matrix(like(self.support.values(old), WM))
+            old = support.matrix(like(support.values(sparse_beside(old, WM)), WM))
         xp, before, distance = namespace(WM), support.values(old), 0.0
         after = xp.empty_like(before)
+        rows_of = _taken_together(WM, T, F)
         width = WM.shape[1] * WM.itemsize * 4
         for block in row_blocks(support.n_pairs, width, target_bytes(WM, BLOCK_BYTES)):
-            i, j = support.rows[block], support.columns[block]
-            WM_i, WM_j, T_i, T_j = (taken(X, own) for X in (WM, T) for own in (i, j))
+            (WM_i, T_i, F_i), (WM_j, T_j, F_j) = (rows_of(own[block]) for own in (support.rows, support.columns))
             symmetric = 0.5 * (row_dots(WM_i, T_j) + row_dots(T_i, WM_j))
             new = before[block] + symmetric
             if F is not None:
-                difference = taken(F, i) - taken(F, j)
+                difference = F_i - F_j
                 new -= (0.25 * self.gamma / self.beta) * row_dots(difference, difference)
             new = at_least(new, 0.0)
             step = before[block] - new
-            distance += 2.0 * inner(step, step) + 4.0 * inner(step, symmetric)  # both triangles
+            squares, products = inners((step, step), (step, symmetric))
+            distance += 2.0 * squares + 4.0 * products  # both triangles
             after[block] = new
         return support.matrix(after), distance
+
+
+def _taken_together(*arrays: Array | None) -> Callable[[Array], list[Array | None]]:
+    """A function that takes rows of arrays with as many rows each; an accelerator takes those of all arrays at once."""
+    given = [one for one in arrays if one is not None]
+    if not on_accelerator(given[0]):
+        return lambda rows: [None if one is None else taken(one, rows) for one in arrays]
+    whole, ends = namespace(*given).concat(given, axis=1), np.cumsum([one.shape[1] for one in given]).tolist()
+
+    def parts(rows: Array) -> list[Array | None]:
+        some = taken(whole, rows)
+        found = [some[:, start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        return found + [None] * (len(arrays) - len(found))
+
+    return parts

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from jella.numerics.arrays import Array, at_least, cache_blocks, namespace
+from jella.numerics.arrays import Array, add_scaled, at_least, cache_blocks, if_small_on_host, like, namespace
 from jella.problem.terms.base import Coupling, LowRank, Operator, Term, is_folded
 from jella.solve.quadratic import Quadratic
 from jella.solve.updates.base import Update
@@ -49,14 +49,17 @@ class Sylvester(Update):
     def minimise(self, quadratic: Quadratic, terms: Sequence[Term], start: Array) -> Array:
         """The solution, up to the tolerance or MAX_STEPS; conjugate gradients never raise the value."""
         assert quadratic.coupling is not None
-        xp = namespace(start)
-        shifts, Q = xp.linalg.eigh(quadratic.gram)
+        gram = if_small_on_host(quadratic.gram)
+        xp = namespace(gram)
+        shifts, Q = xp.linalg.eigh(gram)
         floor = xp.max(shifts) * (shifts.shape[0] * float(xp.finfo(shifts.dtype).eps))
-        right, nothing = quadratic.cross @ Q, xp.zeros_like(shifts)
-        if isinstance(quadratic.coupling, LowRank):  # the data say nothing about columns with a shift of zero
-            known = xp.where(shifts > floor, shifts, nothing)
-            return solve_low_rank(quadratic.coupling.factor, known, right) @ Q.T
-        shifts = xp.where(shifts > floor, shifts, floor + nothing)
+        nothing, known = xp.zeros_like(shifts), shifts > floor
+        is_low_rank = isinstance(quadratic.coupling, LowRank)  # the data say nothing about columns with a shift of zero
+        shifts = like(xp.where(known, shifts, nothing if is_low_rank else floor + nothing), start)
+        Q = like(Q, start)
+        right = quadratic.cross @ Q
+        if isinstance(quadratic.coupling, LowRank):
+            return solve_low_rank(quadratic.coupling.factor, shifts, right) @ Q.T
         found = shifted_conjugate_gradients(quadratic.coupling, shifts, right, start @ Q, self.tolerance)
         return found @ Q.T
 
@@ -98,14 +101,11 @@ def shifted_conjugate_gradients(
             break
         KD = operator.matmul(D)
         for rows in cache_blocks(D):
-            part = KD[rows, :]
-            part += D[rows, :] * shifts
+            add_scaled(KD[rows, :], D[rows, :], shifts)
         length = _quotient(size, _dots(D, KD))
         for rows in cache_blocks(D):
-            part = X[rows, :]
-            part += length * D[rows, :]
-            part = R[rows, :]
-            part -= length * KD[rows, :]
+            add_scaled(X[rows, :], D[rows, :], length)
+            add_scaled(R[rows, :], KD[rows, :], -length)
         size, old = _dots(R, R), size
         step = _quotient(size, old)
         for rows in cache_blocks(D):
