@@ -55,6 +55,16 @@ def test_the_size_of_a_tile_does_not_matter(kind, size, xp, rng, monkeypatch):
     np.testing.assert_array_equal(parts, whole)
 
 
+@pytest.mark.parametrize("first", [0, 40])
+@pytest.mark.parametrize("size", [1, 2000, 2**25])
+def test_ties_in_some_tiles_only(first, size, xp, rng, monkeypatch):
+    raw = rng.normal(size=(140, 3))
+    raw[first : first + 100] = rng.integers(2, size=(100, 3))  # each value about twelve times, each distance more often
+    raw[rng.random(raw.shape) < 0.1] = np.nan
+    monkeypatch.setattr(tiles, "TILE_BYTES", size)
+    check(nearest(there(xp, [raw]), 5), brute([raw]), 5)
+
+
 @pytest.mark.parametrize("kind", DATA)
 def test_queries_of_another_precision(kind, xp, rng):
     raw = DATA[kind](rng)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from jella.graphs.host_search import BLOCK_BYTES
-from jella.graphs.selection import first_places
-from jella.numerics.arrays import Array, namespace, row_blocks, row_sqnorms, target_bytes, to_numpy
+from jella.graphs.selection import by_block, first_places, nearest_first
+from jella.numerics.arrays import Array, is_numpy, namespace, row_blocks, row_sqnorms, target_bytes, to_numpy
 from jella.views.model import View, Views
 
 
@@ -42,12 +42,18 @@ class FitExpected:
         right = xp.concat([self.W, *(self._right(v, view) for v, view in enumerate(views))], axis=1).T
         if views.n_samples == 0:
             return np.empty((0, q), dtype=np.intp)
-        found: list[Array] = []
-        for rows in row_blocks(views.n_samples, 8 * m, target_bytes(self.W, 2 * BLOCK_BYTES)):
+        blocks = list(row_blocks(views.n_samples, 8 * m, target_bytes(self.W, 2 * BLOCK_BYTES)))
+
+        def distances(rows: slice) -> tuple[Array, Array]:
             part = views.take(np.arange(rows.start, rows.stop))
             norms = xp.astype(sum(row_sqnorms(view.X) for view in part), self.W.dtype)
-            found.append(first_places(xp.astype(self._left(part), self.W.dtype, copy=False) @ right, q, norms))
-        return to_numpy(namespace(found[0]).concat(found, axis=0)).astype(np.intp, copy=False)
+            return xp.astype(self._left(part), self.W.dtype, copy=False) @ right, norms
+
+        if is_numpy(self.W):
+            pairs = map(distances, blocks)
+            return np.concatenate([first_places(D, q, norms) for D, norms in pairs]).astype(np.intp, copy=False)
+        found = by_block(blocks, distances, q, lambda _, D, places: nearest_first(D, places, q))
+        return to_numpy(found).astype(np.intp, copy=False)
 
     def _right(self, v: int, view: View) -> Array:
         return self.sums[v] if view.is_rowwise else self.squares[v]

@@ -7,10 +7,11 @@ matrix is enough, which is several times as fast as one sort of all entries.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from jella.numerics.arrays import Array, along_rows, beside, namespace, smallest_of_rows, taken
+from jella.numerics.arrays import Array, along_rows, beside, namespace, smallest_of_rows, taken, to_numpy
 
 #: of the entries of a row, this many beyond twice those wanted are compared once more
 SPARE = 16
@@ -150,8 +151,12 @@ def first_places(D: Array, q: int, norms: Array) -> Array:
         lines, places, values, _ = named_places(D, q, norms)
         _, _, places = first_of_rows(lines, values, places, q)
         return places.reshape(len(D), q)
-    xp, some = namespace(D), candidates(D, q, norms)
-    return along_rows(some, xp.argsort(along_rows(D, some), axis=1, stable=True)[:, :q])
+    return nearest_first(D, candidates(D, q, norms), q)
+
+
+def nearest_first(D: Array, places: Array, q: int) -> Array:
+    """Of places (b, c) in the rows of D, ascending, those (b, q) of the smallest entries; of equal ones, the first."""
+    return along_rows(places, namespace(D).argsort(along_rows(D, places), axis=1, stable=True)[:, :q])
 
 
 def candidates(D: Array, q: int, norms: Array) -> Array:
@@ -163,24 +168,71 @@ def candidates(D: Array, q: int, norms: Array) -> Array:
     ----------
     D, norms : as in named_places
     """
+    places, (last, reach, tied) = _smallest(D, q, norms)
+    xp, width = namespace(D), D.shape[1]
+    if xp.any(tied):
+        where = xp.nonzero(tied)[0]
+        low, high = (taken(last + sign * reach, where)[:, None] for sign in (-1, 1))
+        rows, order = taken(D, where), beside(np.arange(width), D)
+        keys = xp.where(rows < low, order - width, xp.where(rows <= high, order, width))
+        again = smallest_of_rows(keys, places.shape[1])
+        line = xp.cumulative_sum(xp.astype(tied, xp.int64)) - 1
+        again = taken(again, xp.where(tied, line, xp.zeros_like(line)))
+        places = xp.where(tied[:, None], again, places)
+    return xp.sort(places, axis=1)
+
+
+def likely_candidates(D: Array, q: int, norms: Array) -> tuple[Array, Array]:
+    """`candidates` if no row has too many ties, and whether one has: an array of one, which need not be waited for."""
+    places, (_, _, tied) = _smallest(D, q, norms)
+    xp = namespace(D)
+    return xp.sort(places, axis=1), xp.any(tied)
+
+
+def by_block(blocks: list[slice], distances: Callable[[slice], tuple[Array, Array]], q: int, then: Any) -> Array:
+    """What `then` makes of the candidates of the rows of each block, in one array.
+
+    The host looks for ties after all blocks, so that it is ahead of a device. Where the first block has ties, as in
+    data in steps, they are usual, and it looks after each.
+
+    Parameters
+    ----------
+    distances : callable
+        From a block to its rows of D, and their norms as in `places_of_smallest`.
+    then : callable
+        From a block, its rows of D and places (b, c) in them to an array.
+    """
+
+    def careful(rows: slice) -> Array:
+        D, norms = distances(rows)
+        return then(rows, D, candidates(D, q, norms))
+
+    found: list[Array] = []
+    tied: list[Array] = []
+    for rows in blocks:
+        D, norms = distances(rows)
+        places, some = likely_candidates(D, q, norms)
+        if not found and some:
+            return namespace(D).concat([careful(one) for one in blocks], axis=0)
+        found.append(then(rows, D, places))
+        tied.append(some)
+    xp = namespace(tied[0])
+    for number in np.flatnonzero(to_numpy(xp.stack(tied))):
+        found[number] = careful(blocks[number])
+    return xp.concat(found, axis=0)
+
+
+def _smallest(D: Array, q: int, norms: Array) -> tuple[Array, tuple[Array, Array, Array]]:
+    """Places (b, c) of the smallest entries, in any order; and per row the q-th smallest, how far ties are from it, and
+    whether more ties may be left.
+    """
     xp, width = namespace(D), D.shape[1]
     places = smallest_of_rows(D, min(width, 2 * q + SPARE))
-    count = places.shape[1]
-    if count < width:
-        values = xp.sort(along_rows(D, places), axis=1)
-        last, most = values[:, q - 1], values[:, -1]
-        reach = SLACK * float(xp.finfo(D.dtype).eps) * xp.where(last > norms, last, norms)
-        tied = xp.isfinite(last) & (most <= last + reach)
-        if xp.any(tied):
-            where = xp.nonzero(tied)[0]
-            low, high = (taken(last + sign * reach, where)[:, None] for sign in (-1, 1))
-            rows, order = taken(D, where), beside(np.arange(width), D)
-            keys = xp.where(rows < low, order - width, xp.where(rows <= high, order, width))
-            again = smallest_of_rows(keys, count)
-            line = xp.cumulative_sum(xp.astype(tied, xp.int64)) - 1
-            again = taken(again, xp.where(tied, line, xp.zeros_like(line)))
-            places = xp.where(tied[:, None], again, places)
-    return xp.sort(places, axis=1)
+    values = xp.sort(along_rows(D, places), axis=1)
+    last, most = values[:, q - 1], values[:, -1]
+    reach = SLACK * float(xp.finfo(D.dtype).eps) * xp.where(last > norms, last, norms)
+    tied = xp.isfinite(last) & (most <= last + reach)
+    return places, (last, reach, tied if places.shape[1] < width else xp.zeros_like(tied))
 
 
 def first_of_rows(

@@ -9,13 +9,13 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from jella.graphs.selection import candidates
+from jella.graphs.selection import by_block
 from jella.numerics.arrays import (
     Array,
     along_rows,
-    clipped,
     is_numpy,
     namespace,
+    product_from,
     row_blocks,
     row_sqnorms,
     taken,
@@ -151,18 +151,28 @@ class Tiles:
         xp, X = self.base.xp, self.base[0].X
         n, size, target = self.base.n_samples, xp.finfo(X.dtype).bits // 8, target_bytes(X, TILE_BYTES)
         right = self._factors(slice(0, n), False)
-        found: list[Array] = []
-        for rows in row_blocks(self.asked.n_samples, size * n, target):
-            left = self._factors(rows, True)
-            D = left.values[0] @ right.values[0].T
-            if not self.is_complete:
-                D = clipped(D, float(xp.finfo(D.dtype).smallest_normal), None)  # without common entries, D / 0 is inf
-                with np.errstate(divide="ignore"):
-                    D /= left.shares @ right.shares.T
-            found.append(self._ordered(rows, candidates(D, q + self.exclude_self, left.norms), q, target))
-        if not found:
+        blocks = list(row_blocks(self.asked.n_samples, size * n, target))
+        if not blocks:
             return np.empty((0, q), np.intp)
-        return to_numpy(xp.concat(found, axis=0)).astype(np.intp, copy=False)
+
+        def distances(rows: slice) -> tuple[Array, Array]:
+            left = self._factors(rows, True)
+            return self._distances(left, right), left.norms
+
+        def ordered(rows: slice, _: Array, places: Array) -> Array:
+            return self._ordered(rows, places, q, target)
+
+        found = by_block(blocks, distances, q + self.exclude_self, ordered)
+        return to_numpy(found).astype(np.intp, copy=False)
+
+    def _distances(self, left: TileFactors, right: TileFactors) -> Array:
+        if self.is_complete:
+            return left.values[0] @ right.values[0].T
+        least = float(namespace(left.norms).finfo(left.norms.dtype).smallest_normal)
+        D = product_from(left.values[0], right.values[0].T, least)  # without common entries, D / 0 is inf
+        with np.errstate(divide="ignore"):
+            D /= left.shares @ right.shares.T
+        return D
 
     def _factors(self, rows: slice, left: bool) -> TileFactors:
         sides = ((pair, pair.asked if left else pair.base) for pair in self.pairs)

@@ -155,6 +155,16 @@ def add_scaled(A: Array, B: Array, factors: Array) -> None:
         A += B * factors
 
 
+def product_from(A: Array, B: Array, least: float) -> Array:
+    """A @ B with `least`, a tiny number, in place of zeros.
+
+    Smaller entries become `least` too, but in torch, which adds it to all entries while it multiplies.
+    """
+    if array_api_compat.is_torch_array(A):
+        return A.new_full((B.shape[1],), least).addmm(A, B)
+    return clipped(A @ B, least, None)
+
+
 def subtract_product(A: Array, X: Array, small: Array) -> None:
     """Subtract X @ small from A, in place."""
     if array_api_compat.is_torch_array(A):

@@ -56,7 +56,7 @@ def lowest_eigenvectors(
         The iteration ends when the residual of each vector is at most tol times the largest entry of the diagonal.
     """
     xp, k = namespace(start), start.shape[1]
-    X = xp.linalg.qr(start)[0]
+    X = _orthonormal(start)
     LX = times(X)
     vectors, values = _ritz(X.T @ LX, k)
     X, LX = (A @ like(vectors, A) for A in (X, LX))
@@ -140,17 +140,30 @@ def _complement(X: Array, S: Array) -> Array:
     """
     for _ in range(2):
         subtract_product(S, X, X.T @ S)
-        gram = if_small_on_host(S.T @ S)
-        xp = namespace(gram)
-        lengths = xp.sqrt(xp.linalg.diagonal(gram))
-        lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
-        values, vectors = xp.linalg.eigh(gram / (lengths[:, None] * lengths[None, :]))
-        kept = int(xp.sum(xp.astype(values > 1e3 * float(xp.finfo(gram.dtype).eps), xp.int64)))
-        first = values.shape[0] - kept
-        small = like(vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None], S)
-        if first > 0 or not is_numpy(S):
-            S = S @ small
+        small = _orthonormalising(S.T @ S)
+        if small.shape[1] < S.shape[1] or not is_numpy(S):
+            S = S @ like(small, S)
             continue
         for rows in cache_blocks(S):
             S[rows, :] = S[rows, :] @ small
     return S
+
+
+def _orthonormal(start: Array) -> Array:
+    """Orthonormal columns (n, k) with the span of the start; a device needs many steps for a QR decomposition."""
+    S = start
+    for _ in range(0 if is_numpy(start) else 2):
+        S = S @ like(_orthonormalising(S.T @ S), S)
+    return S if 0 < S.shape[1] == start.shape[1] and S is not start else namespace(start).linalg.qr(start)[0]
+
+
+def _orthonormalising(gram: Array) -> Array:
+    """The matrix that makes columns with this Gram matrix orthonormal, and leaves out what the others span."""
+    gram = if_small_on_host(gram)
+    xp = namespace(gram)
+    lengths = xp.sqrt(xp.linalg.diagonal(gram))
+    lengths = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
+    values, vectors = xp.linalg.eigh(gram / (lengths[:, None] * lengths[None, :]))
+    kept = int(xp.sum(xp.astype(values > 1e3 * float(xp.finfo(gram.dtype).eps), xp.int64)))
+    first = values.shape[0] - kept
+    return vectors[:, first:] / xp.sqrt(values[first:]) / lengths[:, None]

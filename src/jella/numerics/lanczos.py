@@ -45,15 +45,13 @@ def largest_eigenpairs(
     for j in range(most):
         with np.errstate(invalid="ignore"):  # not a number after a length of zero, which the next look finds
             basis[j, :] = vector / length
-        known, own = basis[: j + 1, :], basis[j, :]
-        vector = times(own)
-        along = own @ vector
-        vector = vector - along * own
-        if j:
-            vector = vector - length * basis[j - 1, :]
+        known, last = basis[: j + 1, :], basis[max(j - 1, 0) : j + 1, :]
+        vector = times(basis[j, :])
+        along = last @ vector  # without rounding, this would be all
+        vector = vector - along @ last
         vector = vector - (known @ vector) @ known
         length = xp.linalg.vector_norm(vector)
-        diagonal.append(along)
+        diagonal.append(along[-1])
         beside_it.append(length)
         if j + 1 < k or ((j + 1) % EACH and j + 1 < most):
             continue

@@ -193,9 +193,11 @@ def neighbour_graph(
            [0., 0., 0.]])
     """
     n = len(indices)
+    if weights is None:  # sorted in half the time that the matrix takes
+        indices = np.sort(indices, axis=1)
     keep = indices >= 0
     indptr = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
-    columns = np.asarray(indices[keep])
+    columns = indices.ravel() if keep.all() else np.asarray(indices[keep])
     shape = (n, n if n_columns is None else n_columns)
     small = max(*shape, columns.size) < 2**31
     kind = np.int32 if small else np.int64
@@ -224,7 +226,10 @@ def neighbours_beside(near: np.ndarray, place: Array) -> Any:
     """`neighbour_graph`, in the library and on the device of an array, where columns of a row may have any order."""
     if not has_sparse(place):
         return neighbour_graph(near)
-    xp, keep = namespace(place), near >= 0
-    columns = beside((near.ravel() if keep.all() else near[keep]).astype(np.int32), place)
-    indptr = beside(np.concatenate([[0], np.cumsum(keep.sum(axis=1))]).astype(np.int32), place)
-    return make_csr(xp.ones_like(columns, dtype=xp.float64), columns, indptr, len(near))
+    xp, n = namespace(place), len(near)
+    there = xp.astype(beside(near, place), xp.int32)
+    keep, columns = there >= 0, xp.reshape(there, (-1,))
+    counts = xp.sum(xp.astype(keep, xp.int32), axis=1, dtype=xp.int32)
+    columns = taken(columns, xp.nonzero(xp.reshape(keep, (-1,)))[0])
+    indptr = xp.concat([xp.zeros_like(counts[:1]), xp.cumulative_sum(counts, dtype=xp.int32)])
+    return make_csr(xp.ones_like(columns, dtype=xp.float64), columns, indptr, n)

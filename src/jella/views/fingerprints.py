@@ -77,7 +77,8 @@ def find_prints(prints: np.ndarray, among: np.ndarray) -> np.ndarray:
         return rows
     order = np.argsort(among, kind="stable")
     ordered = among[order]
-    known = np.flatnonzero(ordered[np.minimum(np.searchsorted(ordered, prints), among.size - 1)] == prints)
+    near = np.flatnonzero((prints >= ordered[0]) & (prints <= ordered[-1]))  # few if those of landmarks are the lowest
+    known = near[ordered[np.searchsorted(ordered, prints[near])] == prints[near]]
     asked = known[np.argsort(prints[known], kind="stable")]
     wanted = prints[asked]
     first, last = np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right")
