@@ -225,7 +225,7 @@ class BaseJELLA(LabelsMixin, BaseEmbedding):
         self.converged_ = result.converged
         if problem.neighbours is not None:
             places = np.append(np.argsort(back), -1)  # of samples in the user's order, and of none
-            self.graph_ = neighbour_graph(places[problem.neighbours[back]])
+            self.graph_ = neighbour_graph(places[problem.neighbours.take(back, axis=0)])
         if prepared.prints is None:
             given = replace(blocks, embedding=prepared.scaled.as_given(blocks.embedding))
         else:

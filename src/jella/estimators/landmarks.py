@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from jella.graphs.neighbours import search_recall
+from jella.graphs.neighbours import by_tiles, search_recall
 from jella.readout.landmarks import Landmarks
 from jella.views import AnyViews, Views
-from jella.views.fingerprints import fingerprints
+from jella.views.fingerprints import fingerprints, order_of
 from jella.views.scaling import Scaling
 
 #: up to this many samples all are landmarks; of more samples, this many are
@@ -84,26 +85,30 @@ def choose_landmarks(
     if n <= wanted:
         reason = "landmarks=None" if landmarks is None and n > most else "there are no more than landmarks"
         return _all(views, kept, Landmarks(n, n, reason, recall=1.0 if n <= LANDMARKS else None))
-    rows, prints = _lowest(views, kept, classes, wanted)
-    some = views.fetch(rows)
-    if landmarks != "auto":
-        return Chosen(rows, some, prints, Landmarks(n, rows.size, f"landmarks={wanted}"))
+    lowest = cache(lambda: _lowest(views, kept, classes, wanted))
     reason, recall = f"there are more than {MOST_RELATED:,} samples", None
-    if n <= MOST_RELATED and n * views.n_features <= MOST_NUMBERS:
-        everything = views if isinstance(views, Views) and kept.all() else views.fetch(np.flatnonzero(kept))
-        recall = search_recall(Scaling.learn(some, "auto").apply(everything), n_neighbors)
-        reason = f"a search among all would find {recall:.0%} of the nearest neighbours"
-        if recall >= ENOUGH:
-            return _all(views, kept, Landmarks(n, n, reason.replace("would find", "finds"), recall))
+    if landmarks != "auto":
+        reason = f"landmarks={wanted}"
     elif n <= MOST_RELATED:
         reason = f"all samples hold more than {MOST_NUMBERS:,} numbers"
-    return Chosen(rows, some, prints, Landmarks(n, rows.size, reason, recall))
+        if n * views.n_features <= MOST_NUMBERS:
+            everything = views if isinstance(views, Views) and kept.all() else views.fetch(np.flatnonzero(kept))
+            if by_tiles(everything):
+                recall = 1.0
+            else:
+                some = views.fetch(lowest()[0])
+                recall = search_recall(Scaling.learn(some, "auto").apply(everything), n_neighbors)
+            reason = f"a search among all would find {recall:.0%} of the nearest neighbours"
+            if recall >= ENOUGH:
+                return _all(views, kept, Landmarks(n, n, reason.replace("would find", "finds"), recall))
+    rows, prints = lowest()
+    return Chosen(rows, views.fetch(rows), prints, Landmarks(n, rows.size, reason, recall))
 
 
 def _all(views: AnyViews, kept: np.ndarray, landmarks: Landmarks) -> Chosen:
     rows = np.flatnonzero(kept)
     prints = views.gather(fingerprints)[rows]
-    order = np.argsort(prints, kind="stable")
+    order = order_of(prints)
     return Chosen(rows[order], views.fetch(rows[order]), prints[order], landmarks)
 
 

@@ -73,9 +73,7 @@ def confirmed_graph(
     return sparse.csr_array(strength)
 
 
-def _confirmed_beside(
-    near: np.ndarray, found: Sequence[np.ndarray], votes: np.ndarray, place: Array
-) -> Graph:
+def _confirmed_beside(near: np.ndarray, found: Sequence[np.ndarray], votes: np.ndarray, place: Array) -> Graph:
     """The same graph, on the device of an array, by comparing lists of neighbours instead of merging graphs."""
     xp, (n, q) = namespace(place), near.shape
     by_rank = beside(1.0 / np.arange(1.0, q + 1) - 1.0 / (q + 1.0), place)

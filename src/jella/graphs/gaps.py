@@ -8,7 +8,7 @@ from scipy import sparse
 from jella.graphs.cluster_path import partitions_of
 from jella.graphs.spectral import Graph, components
 from jella.numerics.arrays import beside, namespace, to_numpy
-from jella.numerics.sparse_arrays import csr_parts, sparse_elsewhere, row_sums, sparse_times
+from jella.numerics.sparse_arrays import csr_parts, row_sums, sparse_elsewhere, sparse_times
 
 #: largest share of the edges of a group that leave it
 LEAVING = 0.01

@@ -100,7 +100,7 @@ def nearest(
         raise ValueError("the queries must have the views and features of the samples")
     n = views.n_samples
     q = min(n_neighbors, n - 1 if queries is None else n)
-    if _by_tiles(views) and q > 0:
+    if by_tiles(views) and q > 0:
         return Tiles(views, views if queries is None else queries, queries is None).nearest(q)
     base = views.on_host()
     asked = base if queries is None else queries.on_host()
@@ -127,7 +127,7 @@ def search_recall(views: Views, n_neighbors: int) -> float:
     1.0
     """
     n = views.n_samples
-    if n <= EXACT or _by_tiles(views):
+    if n <= EXACT or by_tiles(views):
         return 1.0
     base = views.on_host()
     search = Search(base, base, min(n_neighbors, n - 1), True)
@@ -190,7 +190,7 @@ def symmetric_support(A: Any) -> Any:
     if sparse_elsewhere(A):
         (values, columns, _), lines = csr_parts(A), lines_of(A)
         some = namespace(values).nonzero((lines != columns) & (values != 0))[0]
-        both = symmetric_sum(*(taken(one, some) for one in (lines, columns, values)), A.shape[0])
+        both = symmetric_sum(taken(lines, some), taken(columns, some), taken(values, some), A.shape[0])
         return with_values(both, namespace(values).ones_like(stored_values(both)))
     entries = A.tocoo()
     rows, columns = entries.coords
@@ -239,6 +239,6 @@ def _search_cells(search: Search, cells: Cells, labels: np.ndarray, least: int) 
     return indices
 
 
-def _by_tiles(views: Views) -> bool:
+def by_tiles(views: Views) -> bool:
     """Whether values are searched where they lie: on an accelerator, and up to `EXACT` samples elsewhere."""
     return is_elsewhere(views) and (views.n_samples <= EXACT or on_accelerator(views[0].X))

@@ -19,7 +19,15 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from jella.numerics.arrays import Array, beside, namespace, taken, to_numpy
 from jella.numerics.kmeans import kmeans_labels, unit_rows
 from jella.numerics.lanczos import largest_eigenpairs
-from jella.numerics.sparse_arrays import csr_parts, sparse_elsewhere, lines_of, row_sums, sparse_times, to_scipy, with_values
+from jella.numerics.sparse_arrays import (
+    csr_parts,
+    lines_of,
+    row_sums,
+    sparse_elsewhere,
+    sparse_times,
+    to_scipy,
+    with_values,
+)
 
 #: graphs of at most this many samples are decomposed as dense matrices
 DIRECT = 600
@@ -115,8 +123,7 @@ def _leading_there(graph: Any, k: int) -> Pairs:
     components, and those where the iteration ends early, are decomposed on the host.
     """
     entries, columns, _ = csr_parts(graph)
-    xp, n = namespace(entries), graph.shape[0]
-    degree = row_sums(graph, entries)
+    xp, degree = namespace(entries), row_sums(graph, entries)
     root = xp.sqrt(xp.where(degree > 0, degree, xp.ones_like(degree)))
     inverse = 1.0 / root
     scaled = with_values(graph, entries * taken(inverse, lines_of(graph)) * taken(inverse, columns))

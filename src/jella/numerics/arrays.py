@@ -166,9 +166,12 @@ def product_from(A: Array, B: Array, least: float) -> Array:
 
 
 def subtract_product(A: Array, X: Array, small: Array) -> None:
-    """Subtract X @ small from A, in place."""
+    """Subtract X @ small from A, in place; A and small may be vectors."""
     if array_api_compat.is_torch_array(A):
-        A.addmm_(X, small, alpha=-1)
+        (A.addmv_ if A.ndim == 1 else A.addmm_)(X, small, alpha=-1)
+        return
+    if A.ndim == 1:
+        A -= X @ small
         return
     for rows in cache_blocks(A):
         part = A[rows, :]

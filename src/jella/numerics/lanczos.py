@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from jella.numerics.arrays import Array, beside, namespace, to_numpy
+from jella.numerics.arrays import Array, beside, namespace, subtract_product, to_numpy
 
 #: most vectors of the basis, and products between two looks at the accuracy
 MOST, EACH = 600, 20
@@ -24,7 +24,7 @@ def largest_eigenpairs(
     Parameters
     ----------
     times : callable
-        Array (n,) -> the operator times this array.
+        Array (n,) -> the operator times this array, in new memory.
     start : array (n,)
         Not orthogonal to an eigenvector that is looked for.
     tol : float
@@ -47,9 +47,9 @@ def largest_eigenpairs(
             basis[j, :] = vector / length
         known, last = basis[: j + 1, :], basis[max(j - 1, 0) : j + 1, :]
         vector = times(basis[j, :])
-        along = last @ vector  # without rounding, this would be all
-        vector = vector - along @ last
-        vector = vector - (known @ vector) @ known
+        along = last @ vector
+        subtract_product(vector, last.T, along)  # without rounding, this would be all
+        subtract_product(vector, known.T, known @ vector)
         length = xp.linalg.vector_norm(vector)
         diagonal.append(along[-1])
         beside_it.append(length)

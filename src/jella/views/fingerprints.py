@@ -64,6 +64,17 @@ def _of_holes(view: View, keys: np.ndarray) -> np.ndarray:
     return total
 
 
+def order_of(prints: np.ndarray) -> np.ndarray:
+    """The order (n,) of fingerprints, ascending, equal ones as they come.
+
+    >>> order_of(np.array([7, 5, 9, 5])).tolist()
+    [1, 3, 0, 2]
+    """
+    order = np.argsort(prints)  # a third of the time of a stable sort
+    ordered = prints[order]
+    return np.argsort(prints, kind="stable") if (ordered[1:] == ordered[:-1]).any() else order
+
+
 def find_prints(prints: np.ndarray, among: np.ndarray) -> np.ndarray:
     """Position of each fingerprint among others, (m,); -1 where it is not among them.
 
@@ -75,11 +86,11 @@ def find_prints(prints: np.ndarray, among: np.ndarray) -> np.ndarray:
     rows = np.full(prints.size, -1, dtype=np.intp)
     if among.size == 0:
         return rows
-    order = np.argsort(among, kind="stable")
+    order = order_of(among)
     ordered = among[order]
     near = np.flatnonzero((prints >= ordered[0]) & (prints <= ordered[-1]))  # few if those of landmarks are the lowest
     known = near[ordered[np.searchsorted(ordered, prints[near])] == prints[near]]
-    asked = known[np.argsort(prints[known], kind="stable")]
+    asked = known[order_of(prints[known])]
     wanted = prints[asked]
     first, last = np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right")
     turn = np.arange(wanted.size) - np.searchsorted(wanted, wanted, "left")

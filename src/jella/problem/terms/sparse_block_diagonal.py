@@ -29,12 +29,12 @@ from jella.numerics.arrays import (
 from jella.numerics.sparse_arrays import (
     csr_parts,
     has_sparse,
-    sparse_elsewhere,
     lines_of,
     make_csr,
     permuted,
     row_sums,
     sparse_beside,
+    sparse_elsewhere,
     stored_values,
     to_scipy,
     with_values,
@@ -267,14 +267,14 @@ class SparseBlockDiagonal(BlockDiagonal):
         return support.matrix(after), distance
 
 
-def _taken_together(*arrays: Array | None) -> Callable[[Array], list[Array | None]]:
+def _taken_together(*arrays: Array | None) -> Callable[[Array], list[Any]]:
     """A function that takes rows of arrays with as many rows each; an accelerator takes those of all arrays at once."""
     given = [one for one in arrays if one is not None]
     if not on_accelerator(given[0]):
         return lambda rows: [None if one is None else taken(one, rows) for one in arrays]
     whole, ends = namespace(*given).concat(given, axis=1), np.cumsum([one.shape[1] for one in given]).tolist()
 
-    def parts(rows: Array) -> list[Array | None]:
+    def parts(rows: Array) -> list[Any]:
         some = taken(whole, rows)
         found = [some[:, start:end] for start, end in zip([0, *ends], ends, strict=False)]
         return found + [None] * (len(arrays) - len(found))

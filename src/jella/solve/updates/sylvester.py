@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from jella.numerics.arrays import Array, add_scaled, at_least, cache_blocks, if_small_on_host, like, namespace
+from jella.numerics.arrays import Array, add_scaled, at_least, cache_blocks, if_small_on_host, like, namespace, to_numpy
 from jella.problem.terms.base import Coupling, LowRank, Operator, Term, is_folded
 from jella.solve.quadratic import Quadratic
 from jella.solve.updates.base import Update
@@ -91,13 +91,13 @@ def shifted_conjugate_gradients(
     """
     xp = namespace(right)
     tolerance = max(tolerance, 10 * float(xp.finfo(right.dtype).eps))
-    enough = tolerance**2 * _dots(right, right)
+    enough = to_numpy(tolerance**2 * _dots(right, right))
     X, R = xp.asarray(start, copy=True), operator.matmul(start)
     for rows in cache_blocks(R):
         R[rows, :] = right[rows, :] - R[rows, :] - X[rows, :] * shifts
     D, size = xp.asarray(R, copy=True), _dots(R, R)
     for _ in range(MAX_STEPS):
-        if bool(xp.all(size <= enough)):
+        if (to_numpy(size) <= enough).all():
             break
         KD = operator.matmul(D)
         for rows in cache_blocks(D):
