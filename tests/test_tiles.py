@@ -17,7 +17,7 @@ from jella.graphs.expected import FitExpected
 from jella.graphs.gaps import groups_apart, leaving
 from jella.graphs.lending import lent_embedding
 from jella.graphs.neighbours import dense_nearest, nearest
-from jella.graphs.selection import first_places
+from jella.graphs.selection import candidates, first_places, nearest_first
 from jella.graphs.spectral import components, diffused_labels, leading_eigenvectors
 from jella.numerics import kmeans
 from jella.numerics.arrays import smallest_of_rows, to_numpy
@@ -107,7 +107,10 @@ def test_places_of_the_smallest(width, q, xp, rng):
         np.sort(np.take_along_axis(D, found, axis=1), axis=1), np.take_along_axis(D, expected, axis=1)
     )
     D = np.where(np.isinf(D), 1e6, D)
-    found = to_numpy(first_places(xp.asarray(D), q, xp.zeros(20, dtype=xp.float64)))
+    A, norms = xp.asarray(D), xp.zeros(20, dtype=xp.float64)
+    found = nearest_first(A, candidates(A, q, norms)[0], q)
+    np.testing.assert_array_equal(to_numpy(found), np.argsort(D, axis=1, kind="stable")[:, :q])
+    found = first_places(D.copy(), q, np.zeros(20))
     np.testing.assert_array_equal(found, np.argsort(D, axis=1, kind="stable")[:, :q])
 
 

@@ -132,26 +132,24 @@ def first_named(
     return rows[first], columns[first]
 
 
-def first_places(D: Array, q: int, norms: Array) -> Array:
+def first_places(D: np.ndarray, q: int, norms: np.ndarray) -> np.ndarray:
     """Places (b, q) of the q smallest entries of each row of D, the smallest first; of equal ones, the first.
 
     Parameters
     ----------
     D : array (b, c)
-        Squared distances in any array library, without the squared norms of the rows; overwritten.
+        Squared distances, without the squared norms of the rows; overwritten.
     norms : array (b,)
         These norms, which do not change the order in a row.
 
     >>> first_places(np.array([[3.0, 1.0, 3.0, 2.0]]), 3, np.ones(1))
     array([[1, 3, 0]])
     """
-    if isinstance(D, np.ndarray):
-        D += norms[:, None]
-        np.maximum(D, np.finfo(D.dtype).tiny, out=D)
-        lines, places, values, _ = named_places(D, q, norms)
-        _, _, places = first_of_rows(lines, values, places, q)
-        return places.reshape(len(D), q)
-    return nearest_first(D, candidates(D, q, norms), q)
+    D += norms[:, None]
+    np.maximum(D, np.finfo(D.dtype).tiny, out=D)
+    lines, places, values, _ = named_places(D, q, norms)
+    _, _, places = first_of_rows(lines, values, places, q)
+    return places.reshape(len(D), q)
 
 
 def nearest_first(D: Array, places: Array, q: int) -> Array:
@@ -159,7 +157,7 @@ def nearest_first(D: Array, places: Array, q: int) -> Array:
     return along_rows(places, namespace(D).argsort(along_rows(D, places), axis=1, stable=True)[:, :q])
 
 
-def candidates(D: Array, q: int, norms: Array) -> Array:
+def candidates(D: Array, q: int, norms: Array, late: bool = False) -> tuple[Array, Array]:
     """Places (b, c) of the smallest entries of each row of D, more than q of them, ascending, in any array library.
 
     Entries that differ from the q-th smallest by rounding only are ties. Where these are too many, the first are taken.
@@ -167,10 +165,19 @@ def candidates(D: Array, q: int, norms: Array) -> Array:
     Parameters
     ----------
     D, norms : as in named_places
+    late : bool
+        Leave any of too many ties.
+
+    Returns
+    -------
+    places : array (b, c)
+    some : array of one boolean
+        Whether any ties were left; it need not be waited for.
     """
     places, (last, reach, tied) = _smallest(D, q, norms)
     xp, width = namespace(D), D.shape[1]
-    if xp.any(tied):
+    some = xp.any(tied)
+    if not late and some:
         where = xp.nonzero(tied)[0]
         low, high = (taken(last + sign * reach, where)[:, None] for sign in (-1, 1))
         rows, order = taken(D, where), beside(np.arange(width), D)
@@ -179,14 +186,7 @@ def candidates(D: Array, q: int, norms: Array) -> Array:
         line = xp.cumulative_sum(xp.astype(tied, xp.int64)) - 1
         again = taken(again, xp.where(tied, line, xp.zeros_like(line)))
         places = xp.where(tied[:, None], again, places)
-    return xp.sort(places, axis=1)
-
-
-def likely_candidates(D: Array, q: int, norms: Array) -> tuple[Array, Array]:
-    """`candidates` if no row has too many ties, and whether one has: an array of one, which need not be waited for."""
-    places, (_, _, tied) = _smallest(D, q, norms)
-    xp = namespace(D)
-    return xp.sort(places, axis=1), xp.any(tied)
+    return xp.sort(places, axis=1), some if late else xp.zeros_like(some)
 
 
 def by_block(blocks: list[slice], distances: Callable[[slice], tuple[Array, Array]], q: int, then: Any) -> Array:
@@ -198,28 +198,23 @@ def by_block(blocks: list[slice], distances: Callable[[slice], tuple[Array, Arra
     Parameters
     ----------
     distances : callable
-        From a block to its rows of D, and their norms as in `places_of_smallest`.
+        From a block to its rows of D, and their norms as in `named_places`.
     then : callable
         From a block, its rows of D and places (b, c) in them to an array.
     """
 
-    def careful(rows: slice) -> Array:
+    def made(rows: slice, late: bool) -> tuple[Array, Array]:
         D, norms = distances(rows)
-        return then(rows, D, candidates(D, q, norms))
+        places, some = candidates(D, q, norms, late)
+        return then(rows, D, places), some
 
-    found: list[Array] = []
-    tied: list[Array] = []
-    for rows in blocks:
-        D, norms = distances(rows)
-        places, some = likely_candidates(D, q, norms)
-        if not found and some:
-            return namespace(D).concat([careful(one) for one in blocks], axis=0)
-        found.append(then(rows, D, places))
-        tied.append(some)
-    xp = namespace(tied[0])
-    for number in np.flatnonzero(to_numpy(xp.stack(tied))):
-        found[number] = careful(blocks[number])
-    return xp.concat(found, axis=0)
+    parts = [made(blocks[0], late=True)]
+    late = not parts[0][1]
+    parts += [made(rows, late) for rows in blocks[1:]]
+    xp = namespace(parts[0][0])
+    for number in np.flatnonzero(to_numpy(xp.stack([some for _, some in parts]))):
+        parts[number] = made(blocks[number], late=False)
+    return xp.concat([found for found, _ in parts], axis=0)
 
 
 def _smallest(D: Array, q: int, norms: Array) -> tuple[Array, tuple[Array, Array, Array]]:

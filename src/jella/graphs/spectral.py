@@ -146,7 +146,7 @@ def _leading_there(graph: Any, k: int) -> Pairs:
         vectors.append(found[1])
     together = np.concatenate(values)
     first = np.argsort(-together, kind="stable")[:k]
-    return together[first], taken(xp.concat(vectors, axis=1), beside(first, entries), axis=1)
+    return together[first], xp.take(xp.concat(vectors, axis=1), beside(first, entries), axis=1)
 
 
 def _on_host(scaled: sparse.csr_array, start: Array, rows: np.ndarray, m: int) -> Pairs:
