@@ -261,6 +261,14 @@ def test_the_nearest_clusters_that_pairs_allow(seed):
     np.testing.assert_array_equal(known.assigned(distance), [*np.array(best)[known.groups[:7]], distance[7].argmin()])
 
 
+def test_groups_are_numbered_by_class_and_then_as_samples_come():
+    known = Known(np.array([2, 0, -1, 1, 0, 3]), np.array([-1, -1, 1, -1]), np.array([[1, 0], [0, 1], [0, 3]]))
+    some = known.take(np.array([3, 4, 0, 2]))
+    assert some.groups.tolist() == [1, 2, 0, -1]
+    assert some.classes.tolist() == [1, -1, -1]
+    assert some.apart.tolist() == [[1, 2]]
+
+
 def test_edges_between_groups_that_are_apart_are_removed():
     known = Known(np.array([2, 0, 0, 1, -1]), np.full(3, -1), np.array([[0, 1]]))
     tied = _with_ties(np.ones((5, 5)), known).toarray()
