@@ -68,6 +68,8 @@ class Known:
         cost = np.zeros((self.classes.size, distance.shape[1]))
         np.add.at(cost, self.groups[has], distance[has])
         best = self._kept_apart(cost)
+        if best is None:  # the search was too long; without costs it found some
+            best = self._kept_apart(np.zeros_like(cost))
         assert best is not None
         labels[has] = best[self.groups[has]]
         return labels
@@ -105,9 +107,9 @@ def seeded_labels(graph: Graph, labels: np.ndarray, known: Known, n_clusters: in
 
     Edges between samples of different clusters are removed, and samples of one group are tied together. Then k-means
     on the diffused eigenvectors keeps each group in one cluster, groups apart that should be, and known samples in
-    their class. It starts twice: from the clusters that were found without what is known, and from the means of the
-    known classes. The labels with the lower sum of squared distances count. A sample that is the only known one of its
-    class is left out of this sum: it may lie at the edge of its class, and nothing confirms what it says against a
+    their class. It starts from the clusters that were found without what is known and, if classes are known, also from
+    their means; then the labels with the lower sum of squared distances count. A sample that is the only known one of
+    its class is left out of this sum: it may lie at the edge of its class, and nothing confirms what it says against a
     cluster.
 
     Parameters
@@ -126,7 +128,8 @@ def seeded_labels(graph: Graph, labels: np.ndarray, known: Known, n_clusters: in
     counts = np.bincount(classes[has], minlength=n_clusters)
     of_known = np.where(counts[:, None] > 0, _means(rows[has], classes[has], n_clusters), centres)
     judges = ~has | (counts[np.maximum(classes, 0)] > 1)
-    ends = [_k_means(rows, start, known) for start in (centres, of_known)]
+    starts = (centres, of_known) if has.any() else (centres,)
+    ends = [_k_means(rows, start, known) for start in starts]
     return min(ends, key=lambda end: float(end[1][judges].sum()))[0]
 
 
