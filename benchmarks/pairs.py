@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from real_sets import NATURAL, OTHERS, SETS, folder, read_set
+from real_sets import NATURAL, OTHERS, SETS, needed_folder, read_set
 from result_cells import RESULTS, SOURCE
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
@@ -39,7 +39,7 @@ def scores(y: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
 
 
 def rows_of(name: str) -> list[str]:
-    views, classes = read_set(name, folder())
+    views, classes = read_set(name, needed_folder())
     y = np.unique(classes, return_inverse=True)[1]
     if y.size > MOST_SAMPLES:
         return []
@@ -71,8 +71,6 @@ def row(name: str, n: int, count: int, figures: np.ndarray, kept: float) -> str:
 
 
 def main() -> None:
-    if folder() is None:
-        raise SystemExit("set JELLA_DATA to the folder with the data")
     warnings.simplefilter("ignore")
     lines = [
         "# Pairs of samples",
