@@ -246,6 +246,14 @@ def test_chunks_take_pairs():
         assert agree(np.asarray(labels), must, cannot)
 
 
+def test_a_ring_that_clusters_cannot_keep_apart_is_refused():
+    views, _ = groups(60)
+    ring = [(i, (i + 1) % 5) for i in range(5)]
+    with pytest.raises(ValueError, match="that 2 clusters can keep apart, found none that do; increase n_clusters"):
+        model(2, evidence=False).fit(views, cannot_link=ring)
+    assert agree(model(3, evidence=False).fit(views, cannot_link=ring).labels_, cannot_link=ring)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_nearest_clusters_that_pairs_allow(seed):
     rng = np.random.default_rng(seed)

@@ -196,7 +196,7 @@ class BaseCertain(BaseClusterer):
         part = None if known is None else known.take(prepared.rows)
         if part is not None and k is None and (part.classes >= 0).any():
             refuse_large(part.classes, prepared.used.n_samples)
-            k = known.fewest(int(part.classes.max()) + 1)
+            k = max(known.fewest, int(part.classes.max()) + 1)
         found, related = None, readout
         with self._cut_short("clusters are those of values as they are, in steps"):
             related = self._related(readout)
@@ -206,7 +206,7 @@ class BaseCertain(BaseClusterer):
         path, chosen = None if found is None else found.path, k
         if k is None and known is not None:
             path = related.cluster_path() if path is None else path
-            chosen = known.fewest(path.n_clusters)
+            chosen = max(known.fewest, path.n_clusters)
             path = replace(path, n_clusters=chosen)
             found = None if found is None else replace(found, path=path)
         clusters, labels = readout.find_clusters(

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from jella.graphs.seeded import Known
+from jella.graphs.seeded import Known, too_few
 from jella.views import AnyViews
 from jella.views.ids import as_id
 
@@ -35,11 +35,8 @@ def checked_known(told: Told, views: AnyViews, n_clusters: int | None) -> Known 
         return None
     known = _known(classes, joined, apart, names)
     k = n_clusters if (classes < 0).all() or n_clusters is not None else int(classes.max()) + 1
-    if k is not None and not known.allows(k):
-        raise ValueError(
-            f"expected cannot_link pairs that {k} clusters can keep apart, found none that do; increase n_clusters, or "
-            "leave some pairs out"
-        )
+    if k is not None and known.fewest > k:
+        raise too_few(k)
     return known
 
 

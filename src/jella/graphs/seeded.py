@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,7 @@ from jella.graphs.spectral import Graph, diffused_vectors
 TIES = 2.0
 MOST_STEPS = 100
 #: how long clusters for groups that are kept apart are looked for, in nodes of a tree
-MOST_NODES = 10_000
+MOST_NODES = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +53,22 @@ class Known:
         apart = np.sort(number[self.apart], axis=1)
         return Known(number[groups], self.classes[order], np.unique(apart[apart[:, 0] >= 0], axis=0))
 
-    def allows(self, n_clusters: int) -> bool:
-        """Whether this many clusters are found that keep all groups apart that should be."""
-        return self._kept_apart(np.zeros((self.classes.size, n_clusters))) is not None
-
-    def fewest(self, n_clusters: int) -> int:
-        """The least number of clusters, at least this one, that keep all groups apart that should be."""
-        while not self.allows(n_clusters):
-            n_clusters += 1
-        return n_clusters
+    @cached_property
+    def fewest(self) -> int:
+        """So many groups, at least, are all apart from each other that a greedy search finds them: it takes as many."""
+        beside: list[set[int]] = [set() for _ in self.classes]
+        named = np.flatnonzero(self.classes >= 0)
+        for one, other in (*self.apart.tolist(), *combinations(named.tolist(), 2)):
+            beside[one].add(other)
+            beside[other].add(one)
+        found = int(self.classes.size > 0)
+        for start, others in enumerate(beside):
+            all_apart = {start}
+            for group in sorted(others, key=lambda one: (-len(beside[one]), one)):
+                if all_apart <= beside[group]:
+                    all_apart.add(group)
+            found = max(found, len(all_apart))
+        return found
 
     def assigned(self, distance: np.ndarray) -> np.ndarray:
         """The nearest clusters (n,) that what is known allows, from squared distances (n, k)."""
@@ -68,9 +76,8 @@ class Known:
         cost = np.zeros((self.classes.size, distance.shape[1]))
         np.add.at(cost, self.groups[has], distance[has])
         best = self._kept_apart(cost)
-        if best is None:  # the search was too long; without costs it found some
-            best = self._kept_apart(np.zeros_like(cost))
-        assert best is not None
+        if best is None:
+            raise too_few(distance.shape[1])
         labels[has] = best[self.groups[has]]
         return labels
 
@@ -100,6 +107,14 @@ class Known:
         limits, more = Bounds(0, free.astype(float).ravel()), (cost - cost.min(axis=1, keepdims=True)).ravel()
         found = milp(more, integrality=1, bounds=limits, constraints=rules, options={"node_limit": MOST_NODES})
         return None if found.x is None else np.asarray(found.x.reshape(g, k).argmax(axis=1))
+
+
+def too_few(n_clusters: int) -> ValueError:
+    """The error that so many clusters keep not all apart that should be."""
+    return ValueError(
+        f"expected cannot_link pairs that {n_clusters} clusters can keep apart, found none that do; increase "
+        "n_clusters, or leave some pairs out"
+    )
 
 
 def seeded_labels(graph: Graph, labels: np.ndarray, known: Known, n_clusters: int) -> np.ndarray:
