@@ -12,7 +12,7 @@ from test_evidence import groups, holes
 import jella
 from jella.graphs.confirmed import label_neighbours, ranked_graph
 from jella.graphs.neighbours import dense_nearest
-from jella.graphs.seeded import _with_ties, seeded_labels
+from jella.graphs.seeded import Known, _with_ties, seeded_labels
 from jella.graphs.spectral import diffused_labels
 
 
@@ -202,11 +202,11 @@ def two_blocks():
 def test_ties_join_a_class_and_part_two():
     classes = np.full(12, -1)
     classes[[0, 3]], classes[6] = 0, 1
-    tied = _with_ties(two_blocks(), classes).toarray()
+    tied = _with_ties(two_blocks(), of_classes(classes)).toarray()
     np.testing.assert_allclose(tied, tied.T)
     assert tied[0, 6] == 0.0
     assert tied[0, 3] > 1.0
-    untouched = _with_ties(two_blocks(), np.full(12, -1)).toarray()
+    untouched = _with_ties(two_blocks(), of_classes(np.full(12, -1))).toarray()
     np.testing.assert_array_equal(untouched, two_blocks().toarray())
 
 
@@ -214,9 +214,16 @@ def test_labels_of_a_graph_with_known_classes():
     classes = np.full(12, -1)
     classes[[2, 8]] = 1, 0
     halves = np.repeat([0, 1], 6)
-    np.testing.assert_array_equal(seeded_labels(two_blocks(), halves, classes, 2), 1 - halves)
+    np.testing.assert_array_equal(seeded_labels(two_blocks(), halves, of_classes(classes), 2), 1 - halves)
     classes[8] = -1
-    np.testing.assert_array_equal(seeded_labels(two_blocks(), halves, classes, 2), 1 - halves)
+    np.testing.assert_array_equal(seeded_labels(two_blocks(), halves, of_classes(classes), 2), 1 - halves)
+
+
+def of_classes(classes):
+    """What is known where classes of some samples are."""
+    found, groups = np.unique(classes, return_inverse=True)
+    first = int(found[0] < 0)
+    return Known(groups - first, found[first:], np.empty((0, 2), dtype=int))
 
 
 def neighbours_of(W, q):
@@ -231,7 +238,7 @@ def test_known_classes_correct_clusters_that_join_two_of_them(rng):
     graph = neighbours_of(np.vstack([long, near + rng.normal(size=(60, 2))]), 20)
     plain = diffused_labels(graph, 3, random_state=0)
     assert adjusted_rand_score(y, plain) < 0.6  # the long class is cut
-    assert adjusted_rand_score(y, seeded_labels(graph, plain, few_known(y, 2), 3)) > 0.9
+    assert adjusted_rand_score(y, seeded_labels(graph, plain, of_classes(few_known(y, 2)), 3)) > 0.9
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -244,7 +251,7 @@ def test_known_samples_at_the_edge_of_their_classes_do_no_harm(seed):
         known[np.where(y == c, inner, np.inf).argmin()] = c
     graph, free = neighbours_of(W, 30), known < 0
     plain = diffused_labels(graph, 5, random_state=0)
-    labels = seeded_labels(graph, plain, known, 5)
+    labels = seeded_labels(graph, plain, of_classes(known), 5)
     assert adjusted_rand_score(y[free], labels[free]) > adjusted_rand_score(y[free], plain[free]) - 0.02
     assert np.mean(labels == y) > 0.85
 

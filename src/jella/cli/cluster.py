@@ -18,6 +18,7 @@ from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_method, clusters_argument
 from jella.cli.flow import Later, fit_arguments, run_fit
 from jella.cli.metadata import metadata_arguments
+from jella.cli.pairs import pairs_arguments
 from jella.numerics.words import counted
 
 HELP = "clusters, embedding, completed views, a model and a report"
@@ -29,6 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     clusters_argument(parser)
     fit_arguments(parser)
     metadata_arguments(parser)
+    pairs_arguments(parser)
     parser.add_argument("--no-report", action="store_true", help="no report.html")
 
 

@@ -86,7 +86,7 @@ def chosen_device(options: argparse.Namespace) -> Device | None:
     return Device.named(options.device)
 
 
-def fit(model: Any, views: Any, device: Device | None) -> Any:
+def fit(model: Any, views: Any, device: Device | None, **told: Any) -> Any:
     """The fitted model, copied back from the device if there is one; each warning is printed once, on one line."""
     from jella.estimators.on_device import fit_on
 
@@ -96,7 +96,7 @@ def fit(model: Any, views: Any, device: Device | None) -> Any:
         doing("preparing: scaling, neighbours, start values")  # which may take most of the time
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", module="dask|distributed")  # these warnings are about Dask, not about the fit
-        model = fit_on(device, model, views)
+        model = fit_on(device, model, views, **told)
     if isinstance(line, SweepLine):
         for warning in {str(one.message) for one in caught}:
             tell(f"note: {' '.join(warning.split())}")

@@ -17,6 +17,7 @@ from jella.cli.fitted import Fitted, Record
 from jella.cli.fitting import chosen_device, fit, make_model
 from jella.cli.metadata import NOTHING, Known, as_fitted, for_adjusted, known_about
 from jella.cli.output import sample_column, write_embedding, write_table
+from jella.cli.pairs import known_pairs
 from jella.cli.place import Out
 from jella.cli.reporting import report_on
 from jella.cli.signals import in_fit
@@ -39,10 +40,10 @@ def fitted_in_memory(options: argparse.Namespace, place: Out) -> Iterator[Fitted
     """The fitted model that the options describe."""
     device, model = chosen_device(options), make_model(options)
     dataset = read_data(options)
-    known = known_about(options, dataset)
+    known, pairs = known_about(options, dataset), known_pairs(options, model, dataset)
     dataset = as_fitted(dataset, known)
     say(options, "fitting")
-    model = fit(for_adjusted(model, known), dataset.views, device)
+    model = fit(for_adjusted(model, known), dataset.views, device, **pairs)
     if known.adjusted is not None:
         known.adjusted.mark(model)
     where = {} if device is None else {"device": str(device)}

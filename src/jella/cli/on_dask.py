@@ -39,6 +39,8 @@ _OF_OTHER_FILES: dict[str, Any] = {
     "ids": "exact",
     "zero_rows": "observed",
     "metadata": None,
+    "must_link": None,
+    "cannot_link": None,
 }
 
 
@@ -108,7 +110,7 @@ def _check(options: argparse.Namespace) -> None:
         if getattr(options, name):
             raise ValueError(f"expected samples in memory with --{name}, got --dask; leave one of them out")
     for name, default in _OF_OTHER_FILES.items():
-        if getattr(options, name) != default:
+        if getattr(options, name, default) != default:
             given = name.replace("_", "-")
             raise ValueError(f"expected only --id-column to read Parquet with --dask, got --{given}; leave it out")
     if chosen_method(options).can.not_in_chunks is not None:

@@ -19,7 +19,7 @@ from jella.estimators.base import Prepared, seed_of
 from jella.estimators.batches import BATCHES
 from jella.estimators.framework import BaseClusterer
 from jella.estimators.interrupted import was_interrupted
-from jella.estimators.known_classes import known_classes
+from jella.estimators.known_classes import refuse_large
 from jella.estimators.transformer import has_clusters
 from jella.evidence.confidence import Confidence
 from jella.evidence.gather import FEWEST_SAMPLES, ClusterEvidence, Gathered, conclude, look_for_evidence
@@ -192,33 +192,40 @@ class BaseCertain(BaseClusterer):
 
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
         assert isinstance(readout, NeighbourReadout)
-        classes, k = known_classes(prepared, self.n_clusters), self.n_clusters
-        if classes is not None and k is None:
-            k = int(classes.max()) + 1
+        known, k = prepared.y, self.n_clusters
+        part = None if known is None else known.take(prepared.rows)
+        if part is not None and k is None and (part.classes >= 0).any():
+            refuse_large(part.classes, prepared.used.n_samples)
+            k = max(known.fewest, int(part.classes.max()) + 1)
         found, related = None, readout
         with self._cut_short("clusters are those of values as they are, in steps"):
             related = self._related(readout)
         if k is None:
             with self._cut_short("the number of clusters was chosen by the graph alone"):
                 found = self._gathered(readout, None, prepared.views.n_samples)
-        path = None if found is None else found.path
+        path, chosen = None if found is None else found.path, k
+        if k is None and known is not None:
+            path = related.cluster_path() if path is None else path
+            chosen = max(known.fewest, path.n_clusters)
+            path = replace(path, n_clusters=chosen)
+            found = None if found is None else replace(found, path=path)
         clusters, labels = readout.find_clusters(
             prepared.scaled,
             W,
-            k,
+            chosen,
             self.n_init,
             self.random_state,
             unit=False,
             path=path,
-            classes=classes,
+            known=part if part is not None and part.classes.size else None,
             related=related,
         )
         if found is not None:
             with self._cut_short("probabilities of labels are not calibrated"):
                 self.evidence_ = conclude(found, labels, self.n_init, seed_of(self.random_state))
             if not found.path.is_clear:
-                words = f"{found.path.words()}; n_clusters_ is 1: pass n_clusters to divide the samples all the same"
-                warnings.warn(words, NoClearClustersWarning, stacklevel=9)
+                words = f"n_clusters_ is {found.path.n_clusters}: pass n_clusters to divide the samples all the same"
+                warnings.warn(f"{found.path.words()}; {words}", NoClearClustersWarning, stacklevel=9)
         elif k is None and self.evidence and labels.size < FEWEST_SAMPLES:
             words = "the number is by their neighbour graph alone: do not trust it, or pass n_clusters"
             few = f"no clear clusters: {labels.size} samples are too few to tell; {words}"

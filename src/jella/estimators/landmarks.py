@@ -64,7 +64,7 @@ def wanted_landmarks(landmarks: Any, n_samples: int, n_features: int) -> int:
 
 
 def choose_landmarks(
-    views: AnyViews, kept: np.ndarray, classes: np.ndarray | None, landmarks: Any, n_neighbors: int
+    views: AnyViews, kept: np.ndarray, groups: np.ndarray | None, landmarks: Any, n_neighbors: int
 ) -> Chosen:
     """The samples that a fit uses, in the order of their fingerprints: all, or landmarks.
 
@@ -75,8 +75,8 @@ def choose_landmarks(
     ----------
     kept : bool array (n,)
         Samples with something observed.
-    classes : int array (n,), optional
-        Known classes, negative where unknown; up to half of the landmarks are samples with a known class.
+    groups : int array (n,), optional
+        Negative for samples about whose cluster nothing is known; up to half of the landmarks are others.
     landmarks : 'auto', int or None
         None makes all samples landmarks.
     """
@@ -85,7 +85,7 @@ def choose_landmarks(
     if n <= wanted:
         reason = "landmarks=None" if landmarks is None and n > most else "there are no more than landmarks"
         return _all(views, kept, Landmarks(n, n, reason, recall=1.0 if n <= LANDMARKS else None))
-    lowest = cache(lambda: _lowest(views, kept, classes, wanted))
+    lowest = cache(lambda: _lowest(views, kept, groups, wanted))
     reason, recall = f"there are more than {MOST_RELATED:,} samples", None
     if landmarks != "auto":
         reason = f"landmarks={wanted}"
@@ -112,13 +112,13 @@ def _all(views: AnyViews, kept: np.ndarray, landmarks: Landmarks) -> Chosen:
     return Chosen(rows[order], views.fetch(rows[order]), prints[order], landmarks)
 
 
-def _lowest(views: AnyViews, kept: np.ndarray, classes: np.ndarray | None, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _lowest(views: AnyViews, kept: np.ndarray, groups: np.ndarray | None, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Positions and fingerprints of different samples with the lowest fingerprints, ascending."""
-    prints, rows = views.lowest(fingerprints, None if classes is not None else count)
+    prints, rows = views.lowest(fingerprints, None if groups is not None else count)
     rows, prints = rows[kept[rows]], prints[kept[rows]]
-    if classes is None:
+    if groups is None:
         return rows[:count], prints[:count]
-    known = classes[rows] >= 0
+    known = groups[rows] >= 0
     first = np.flatnonzero(known)[: count // 2]
     rest = np.setdiff1d(np.arange(rows.size), first)[: count - first.size]
     both = np.union1d(first, rest)

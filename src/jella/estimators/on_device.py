@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from jella.estimators.base import BaseMultiView
 from jella.estimators.consensus import RAMC
+from jella.estimators.known_classes import Told
 from jella.numerics.arrays import Array, namespace, to_numpy
 from jella.numerics.optional import need
 from jella.views import Views, read_views
@@ -59,7 +60,7 @@ class Device:
         """Whether the model computes on the device of its views; RAMC and estimators of others compute in NumPy."""
         return isinstance(model, BaseMultiView) and not isinstance(model, RAMC)
 
-    def fit(self, model: Any, X: Any) -> Any:
+    def fit(self, model: Any, X: Any, y: Any = None) -> Any:
         """A clone of the model, fitted on the device and moved to the host with all attributes of the fit.
 
         Parameters
@@ -68,6 +69,8 @@ class Device:
             Not modified.
         X : as in its fit
             Dense views.
+        y : optional
+            As the fit of the model is told it.
         """
         if not self.takes(model):
             raise ValueError(
@@ -78,7 +81,7 @@ class Device:
         try:
             there = self._plain(X)
             views = self._moved(fitted._read(X, None, reset=True)) if there is None else fitted._read(there, None, True)
-            fitted._fit_views(views, X, None)
+            fitted._fit_views(views, X, y)
         except _torch().cuda.OutOfMemoryError:
             raise ValueError(
                 f"expected views and model to fit into the memory of {self.place}, got more; leave the device out"
@@ -124,9 +127,11 @@ class Device:
         return f"{self.place}{what}, torch {_torch().__version__}"
 
 
-def fit_on(device: Device | None, model: Any, X: Any) -> Any:
+def fit_on(device: Device | None, model: Any, X: Any, **told: Any) -> Any:
     """The model fitted on the device; without a device the model itself is fitted, where its views are."""
-    return model.fit(X) if device is None else device.fit(model, X)
+    if device is None:
+        return model.fit(X, **told)
+    return device.fit(model, X, Told(**told) if told else None)
 
 
 def on_host(model: Any) -> Any:

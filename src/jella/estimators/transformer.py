@@ -49,9 +49,9 @@ class BaseTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMul
     #: whether a fit looks for clusters, if there is a number of them or the method can choose it
     _seeks_clusters = True
 
-    def fit_transform(self, X: Any, y: Any = None, *, observed: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, *, observed: Any = None, **told: Any) -> Array:
         """Fit, and return the embedding (n, r)."""
-        self.fit(X, y, observed=observed)
+        self.fit(X, y, observed=observed, **told)
         return self._with_names(self.embedding_, self.sample_names_in_)
 
     def transform(self, X: Any, *, observed: Any = None, covariates: Any = None) -> Array:
@@ -156,9 +156,9 @@ class LabelsMixin:
     """Labels of samples, for estimators with a number of clusters."""
 
     @available_if(has_clusters)
-    def fit_predict(self, X: Any, y: Any = None, *, observed: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None, *, observed: Any = None, **told: Any) -> np.ndarray:
         """Fit, and return the cluster of each sample, (n,)."""
-        return self.fit(X, y, observed=observed).labels_  # type: ignore[attr-defined]
+        return self.fit(X, y, observed=observed, **told).labels_  # type: ignore[attr-defined]
 
     @available_if(has_clusters)
     def predict(self, X: Any, *, observed: Any = None, covariates: Any = None) -> np.ndarray:

@@ -47,6 +47,31 @@ def read_metadata(path: str | os.PathLike[str], *, id_column: str | None = None,
         return find_ids(table, options).indexed()
 
 
+def read_pairs(path: str | os.PathLike[str], *, missing: Sequence[str] = ()) -> list[tuple[Any, Any]]:
+    r"""Pairs of ids in a table of two columns; the first is the row of names, which may be a pair too.
+
+    Parameters
+    ----------
+    path, missing : as in `read_metadata`
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "same.csv"
+    ...     _ = file.write_text("one,other\np1,p2\np2,p7\n")
+    ...     read_pairs(file)
+    [('one', 'other'), ('p1', 'p2'), ('p2', 'p7')]
+    """
+    file = Path(path)
+    check_is_file(file)
+    with reading(file):
+        frame = _read(file, Options(missing=tuple(missing), non_numeric="keep")).frame
+        if frame.shape[1] != 2:
+            raise DataError(f"expected two columns of ids in {file.name}, got {frame.shape[1]}; keep one pair per row")
+        return [tuple(frame.columns), *zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True)]
+
+
 def _read(file: Path, options: Options) -> Table:
     ending = file.suffix.lower()
     if file.is_dir() or ending not in (*TABLES, ".xlsx"):

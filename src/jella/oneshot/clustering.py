@@ -33,6 +33,7 @@ from jella.oneshot.common import (
     count_cells,
     fit_model,
     metadata_columns,
+    pairs_by_rule,
     view_table,
 )
 from jella.views import read_views
@@ -262,6 +263,8 @@ def cluster(
     samples: str = "rows",
     zero_rows: str = "observed",
     noise: bool = False,
+    must_link: Any = None,
+    cannot_link: Any = None,
     metadata: Any = None,
     survival: tuple[str, str] | None = None,
     covariates: Any = None,
@@ -287,7 +290,10 @@ def cluster(
         `jella.align`.
     noise : bool, default=False
         Whether samples that belong to no cluster get the label -1: those whose label has a probability below a half,
-        and those that lie apart (`SparseBDR.belongs_nowhere`).
+        and those that lie apart (`SparseBDR.belongs_nowhere`), also where a pair has them.
+    must_link, cannot_link : sequence of pairs of samples, optional
+        Samples that share a cluster, and samples that do not: pairs of their ids under the rule `ids`, or of their
+        positions if the views have no ids. The labels agree with all of them.
     metadata : DataFrame or dict of name -> column, optional
         What is known about the samples, compared with the clusters afterwards: see `Clustering.metadata`. It has no
         effect on the clusters. A DataFrame is matched by its index if the views have ids, under the rule `ids`;
@@ -336,7 +342,8 @@ def cluster(
         pair = check_survival(survival, columns)
         chosen = None if covariates is None else chosen_covariates(covariates, columns)
         settings = {"n_clusters": n_clusters, "random_state": random_state, **settings}
-        model, adjusted = fit_model(views, observed, chosen, adjust_views, ids, settings)
+        told = {"must_link": pairs_by_rule(must_link, ids), "cannot_link": pairs_by_rule(cannot_link, ids)}
+        model, adjusted = fit_model(views, observed, chosen, adjust_views, ids, settings, **told)
         evidence = model.gather_evidence()
         probabilities = model.label_probabilities_ if isinstance(model.labels_, np.ndarray) else None
         if noise and probabilities is None:

@@ -13,6 +13,7 @@ from jella.numerics.words import aligned, closest_name, counted
 from jella.oneshot.adjusting import Adjusted
 from jella.views import is_chunked, read_views
 from jella.views.align import align, turned
+from jella.views.ids import IdRule
 from jella.views.read import split
 from jella.views.sample_columns import read_columns
 from jella.views.table_cells import n_cells, n_missing_cells
@@ -46,26 +47,38 @@ def metadata_columns(metadata: Any, views: Any, observed: Any, ids: Any) -> dict
     return read_columns(metadata, read.sample_names, read.n_samples, ids=ids)
 
 
+def pairs_by_rule(pairs: Any, ids: Any) -> Any:
+    """Pairs of sample ids, changed as the rule `ids` changes those of the views."""
+    rule = IdRule.of(ids)
+    return pairs if pairs is None or not rule.steps else [rule.match(pair) for pair in np.asarray(pairs, dtype=object)]
+
+
 def fit_model(
-    views: Any, observed: Any, covariates: Any, adjust_views: Sequence[str] | None, ids: Any, settings: dict[str, Any]
+    views: Any,
+    observed: Any,
+    covariates: Any,
+    adjust_views: Sequence[str] | None,
+    ids: Any,
+    settings: dict[str, Any],
+    **told: Any,
 ) -> tuple[Any, Adjusted | None]:
     """The fitted model, and the views without the effects of covariates that it knows, if there are covariates."""
     if covariates is None:
-        return fit_on_line(SparseBDR(**settings), views, observed), None
+        return fit_on_line(SparseBDR(**settings), views, observed, **told), None
     adjusted = Adjusted.of(views, covariates, observed, ids=ids, only=adjust_views, kinds=settings.get("kinds"))
-    model = fit_on_line(SparseBDR(**{**settings, "kinds": adjusted.kinds}), adjusted.views, None)
+    model = fit_on_line(SparseBDR(**{**settings, "kinds": adjusted.kinds}), adjusted.views, None, **told)
     adjusted.mark(model)
     return model, adjusted
 
 
-def fit_on_line(model: SparseBDR, X: Any, observed: Any) -> Any:
+def fit_on_line(model: SparseBDR, X: Any, observed: Any, **told: Any) -> Any:
     """The fitted model; the line that is open counts its sweeps."""
     line = open_line()
     if not isinstance(line, SweepLine) or not line.enabled or model.callback is not None:
-        return model.fit(X, observed=observed)
+        return model.fit(X, observed=observed, **told)
     doing("preparing: scaling, neighbours, start values")
     try:
-        return model.set_params(callback=line).fit(X, observed=observed)
+        return model.set_params(callback=line).fit(X, observed=observed, **told)
     finally:
         model.set_params(callback=None)
 

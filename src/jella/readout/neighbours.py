@@ -17,7 +17,7 @@ from jella.graphs.expected import FitExpected
 from jella.graphs.gaps import groups_apart
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
-from jella.graphs.seeded import seeded_labels
+from jella.graphs.seeded import Known, seeded_labels
 from jella.graphs.spectral import Graph, diffused_labels
 from jella.numerics.arrays import (
     Array,
@@ -266,7 +266,7 @@ class NeighbourReadout(LowRankReadout):
         *,
         unit: bool,
         path: ClusterPath | None = None,
-        classes: np.ndarray | None = None,
+        known: Known | None = None,
         related: NeighbourReadout | None = None,
     ) -> tuple[Clusters, np.ndarray]:
         """The groups of the neighbour graph of the embedding, whose edges weigh more if more views confirm them.
@@ -275,8 +275,8 @@ class NeighbourReadout(LowRankReadout):
         ----------
         path : ClusterPath, optional
             What is known about numbers of clusters; by default what the graph says.
-        classes : int array (m,), optional
-            Known classes of the samples, negative where unknown.
+        known : Known, optional
+            What is known about the clusters of the samples.
         related : NeighbourReadout, optional
             Of a fit to other values of the same samples, whose clusters are taken; by default this one.
         """
@@ -284,8 +284,8 @@ class NeighbourReadout(LowRankReadout):
         if n_clusters is None:
             path = related.cluster_path() if path is None else path
             n_clusters = path.n_clusters
-        labels = related.find_labels(n_clusters, n_init, random_state, classes)
-        if related is not self and classes is None:
+        labels = related.find_labels(n_clusters, n_init, random_state, known)
+        if related is not self and known is None:
             labels = self._voted(labels, n_clusters)
         return NeighbourClusters(n_clusters, path), labels
 
@@ -298,16 +298,17 @@ class NeighbourReadout(LowRankReadout):
         """What the neighbour graph of the embedding says about numbers of clusters."""
         return choose_n_clusters(to_scipy(self._narrow_graph()))
 
-    def find_labels(
-        self, n_clusters: int, n_init: int, random_state: Any, classes: np.ndarray | None = None
-    ) -> np.ndarray:
+    def find_labels(self, n_clusters: int, n_init: int, random_state: Any, known: Known | None = None) -> np.ndarray:
         """Labels (m,) of the samples of the fit: the largest cluster first, or known classes as they are numbered."""
         graph = self._narrow_graph()
         labels = groups_apart(graph, n_clusters)
         if labels is None:
             graph = self._label_graph(n_clusters)
             labels = diffused_labels(graph, n_clusters, n_init, random_state)
-        return largest_first(labels) if classes is None else seeded_labels(graph, labels, classes, n_clusters)
+        if known is None:
+            return largest_first(labels)
+        labels = seeded_labels(graph, labels, known, n_clusters)
+        return labels if (known.classes >= 0).any() else largest_first(labels)
 
     def votes(self, labels: np.ndarray, n_clusters: int, rows: np.ndarray | None = None) -> np.ndarray:
         """Votes (m, k) for the clusters of samples of the fit, by default all: of their neighbours, and their own."""

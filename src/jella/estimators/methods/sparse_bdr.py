@@ -14,7 +14,7 @@ from jella.estimators.base import Prepared
 from jella.estimators.batches import BaseBatches
 from jella.estimators.calibrated_completion import BaseCalibrated
 from jella.estimators.certain_labels import BaseCertain
-from jella.estimators.known_classes import checked_classes
+from jella.estimators.known_classes import Told, checked_known
 from jella.estimators.landmarks import Chosen, check_landmarks, choose_landmarks, wanted_landmarks
 from jella.estimators.needs import Needs
 from jella.graphs.neighbours import nearest, sweep_order, symmetric_support
@@ -141,6 +141,10 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     n_clusters there are then as many clusters as classes, which must not skip a number. A y without unknown classes is
     ignored, as scikit-learn's tools pass y to all estimators.
 
+    ``fit(X, must_link=pairs, cannot_link=pairs)`` takes pairs of samples that share a cluster, or do not, also beside
+    y. The labels agree with all of them; pairs that contradict each other, or that n_clusters cannot keep apart, are
+    refused. Without n_clusters there are at least as many clusters as it takes.
+
     References
     ----------
     .. [1] H. Tao, C. Hou, D. Yi, J. Zhu, D. Hu: Joint embedding learning and low-rank approximation: a framework for
@@ -209,6 +213,26 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         self.callback = callback
         self.random_state = random_state
 
+    def fit(
+        self, X: Any, y: Any = None, *, observed: Any = None, must_link: Any = None, cannot_link: Any = None
+    ) -> Any:
+        """Learn from views, and from what is known about the clusters of some samples.
+
+        Parameters
+        ----------
+        X, observed : as in the fit of `jella.MVLIV`
+        y : int array (n,) or Series, optional
+            Known classes of samples, -1 where unknown.
+        must_link, cannot_link : sequence of pairs of samples, optional
+            Samples that share a cluster, and samples that do not: pairs of their ids if the views have ids (DataFrames,
+            MuData), else of their positions.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, Told(y, must_link, cannot_link), observed=observed)
+
     def declare(self, data: Data) -> Problem:
         """Squared loss, orthonormal bases, a ridge, and the block-diagonal term on the neighbours of the data."""
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
@@ -234,7 +258,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         return min(wanted, most) if self.n_components is None else super()._rank(views)
 
     def _fit_views(self, views: AnyViews, X: Any, y: Any) -> None:
-        super()._fit_views(views, X, checked_classes(y, views, self.n_clusters))
+        super()._fit_views(views, X, checked_known(y if isinstance(y, Told) else Told(y), views, self.n_clusters))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -254,7 +278,7 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
     def _choose_samples(self, views: AnyViews, kept: np.ndarray, y: Any) -> Chosen | None:
         if self._keeps_order:
             return None
-        return choose_landmarks(views, kept, y, self.landmarks, self.n_neighbors)
+        return choose_landmarks(views, kept, None if y is None else y.groups, self.landmarks, self.n_neighbors)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         words = super().__repr__(N_CHAR_MAX)
@@ -284,8 +308,9 @@ class SparseBDR(BaseBatches, BaseCertain, BaseCalibrated):
         self.landmarks_ = replace(self.landmarks_, near=tied.near)
         self.embedding_ = tied.shown
         if tied.labels is not None:
-            classes = np.full(views.n_samples, -1) if prepared.y is None else prepared.y
-            self.labels_ = np.where((classes >= 0) & (tied.labels >= 0), classes, tied.labels)
+            self.labels_ = (
+                tied.labels if prepared.y is None else prepared.y.kept(tied.labels, self.n_clusters_, prepared.rows)
+            )
 
     @property
     def affinity_(self) -> Any:
