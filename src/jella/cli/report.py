@@ -23,7 +23,7 @@ from jella.cli.place import bring_back, held, kept
 from jella.cli.reporting import report_on
 from jella.cli.results import checked_options, load_model
 from jella.cli.run_file import PENDING, read_run, update_run
-from jella.cli.signals import Stopped
+from jella.cli.signals import was_stopped
 from jella.cli.words import say
 
 HELP = "write report.html (or the estimate of the error) again, from a folder of results"
@@ -58,8 +58,9 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     try:
         with nullcontext() if options.to else held(folder):
             return (_estimate if command == "complete" else _report)(options, folder, done, given)
-    except (KeyboardInterrupt, Stopped) as error:
-        error.add_note(kept(folder, read_run(folder)))
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) or was_stopped():  # which an import turns into an error of its own
+            error.add_note(kept(folder, read_run(folder)))
         raise
 
 
