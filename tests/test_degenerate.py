@@ -200,3 +200,19 @@ def test_new_samples_that_overflow_are_refused():
 def test_an_equation_without_a_solution_is_refused_in_a_sentence():
     with pytest.raises(ValueError, match="expected finite numbers for the fit, got"), overflow_refused("the fit"):
         np.linalg.inv(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e300])
+def test_units_near_the_ends_of_doubles(unit):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(40, 3)) @ rng.normal(size=(3, d)) for d in (6, 5)]
+    for view in X:
+        view[rng.random(view.shape) < 0.2] = np.nan
+    done = jella.complete([unit * X[0], X[1]], on_empty="drop")
+    assert all(np.isfinite(view).all() for view in done.views)
+
+
+def test_values_that_overflow_are_refused_by_a_sentence():
+    X = 1e307 * np.random.default_rng(0).normal(size=(60, 8))
+    with pytest.raises(ValueError, match="expected finite numbers for the fit of SparseBDR"):
+        jella.SparseBDR(random_state=0).fit([X, X[:, :3] / 1e307])

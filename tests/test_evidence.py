@@ -83,6 +83,7 @@ def test_nothing_is_found_where_there_is_nothing(kind):
     path = model.cluster_path_
     assert (path.n_clusters, path.is_known, path.is_clear, path.supported.size) == (1, True, False, 0)
     assert path.hierarchy() == []
+    assert ("all samples are equal" in path.words()) == (kind == "constant")
     np.testing.assert_array_equal(model.label_probabilities_, 1.0)
     np.testing.assert_array_equal(model.predict_proba([X[:5] + 0.1 for X in without_clusters(kind)]), 1.0)
 

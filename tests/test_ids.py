@@ -606,3 +606,19 @@ def test_samples_without_an_id_are_refused_in_python(lacking):
     for call in (fit, read_views, jella.align):
         with pytest.raises(ValueError, match=message):
             call(views)
+
+
+def test_ids_of_other_types_that_are_equal_match_without_a_warning():
+    X = [pd.DataFrame(np.eye(12, 3) + 1.0), pd.DataFrame(np.eye(12, 4) + 2.0, index=np.arange(12.0))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        views = read_views(X)
+    assert views.n_samples == 12
+
+
+def test_an_index_of_several_levels_beside_one_is_refused():
+    X = {"a": pd.DataFrame(np.eye(5, 3)), "b": pd.DataFrame(np.eye(5, 4))}
+    X["b"].index = pd.MultiIndex.from_arrays([range(5), range(5)])
+    for reader in (read_views, jella.MultiView):
+        with pytest.raises(ValueError, match="expected ids of 1 level in view 'b' as in 'a', got 2"):
+            reader(X)

@@ -286,7 +286,7 @@ def test_intervals_hold_their_share_in_each_stratum(kind):
     for seed in range(4):
         own, answers, bounds = planted_errors(kind, seed)
         new, values, _ = planted_errors(kind, seed + 100)
-        strata = Spread.learn(own, answers, bounds).of(0, False)
+        strata = Spread.learn(own, answers, bounds, [], None).of(0, False)
         for feature in range(4):
             at = np.flatnonzero(new.feature == feature)
             lower, upper, _ = strata.around(np.tile(values[at][:, None], (1, 4)), new.share[at], 0.9)
@@ -310,7 +310,7 @@ def test_intervals_hold_values_of_new_samples_where_errors_of_a_sample_go_togeth
         errors = of_sample[rows] + 0.5 * rng.normal(size=n * d)
         own = evidence_of(errors, np.zeros((4, n * d)), rng, rows=rows)
         lower, upper, _ = (
-            Spread.learn(own, np.zeros(n * d), bounds_of())
+            Spread.learn(own, np.zeros(n * d), bounds_of(), [], None)
             .of(0, False)
             .around(np.zeros((60, 4)), np.full(60, 0.5), 0.9)
         )
@@ -329,7 +329,7 @@ def test_errors_that_go_together_are_kept_at_even_places():
 
 def test_intervals_grow_with_their_level_and_the_deviation_is_that_of_errors(rng):
     own, answers, bounds = planted_errors("gauss", 0)
-    spread = Spread.learn(own, answers, bounds)
+    spread = Spread.learn(own, answers, bounds, [], None)
     strata = spread.of(0, False)
     values = np.linspace(-2, 2, 9)[:, None] * np.ones(4)
     ends = [strata.around(values, np.full(9, 0.9), level) for level in (0.5, 0.8, 0.95, 0.999)]
@@ -339,6 +339,52 @@ def test_intervals_grow_with_their_level_and_the_deviation_is_that_of_errors(rng
     np.testing.assert_allclose(ends[0][2], 0.5, rtol=0.1)
     assert spread.of(0, True) is strata  # the other kind of hole
     assert spread.of(1, False) is None
+
+
+def unlinked(n, rng, shared=0, entries=0.1):
+    """Two views of three groups; hardly a sample has both. The truth, and the views with holes."""
+    y = rng.integers(0, 3, n)
+    truth = [3 * rng.normal(size=(3, d))[y] + 0.5 * rng.normal(size=(n, d)) for d in (8, 6)]
+    holed = [np.where(rng.random(X.shape) < entries, np.nan, X) for X in truth]
+    holed[0][n // 2 + shared :], holed[1][: n // 2] = np.nan, np.nan
+    return truth, holed
+
+
+@pytest.mark.parametrize("shared", [0, 4])
+def test_what_few_samples_show_of_whole_views_is_no_promise(shared, rng):
+    truth, holed = unlinked(120, rng, shared)
+    done = jella.complete(holed, interval=0.9)
+    whole = [np.isnan(X).all(axis=1) for X in holed]
+    inside = [
+        ((low <= X) & (high >= X))[rows].mean()
+        for X, low, high, rows in zip(truth, done.lower, done.upper, whole, strict=True)
+    ]
+    assert min(inside) > 0.8
+    if not shared:
+        missing, errors = [np.isnan(X) for X in holed], []
+        for X, Y, where in zip(truth, done.views, missing, strict=True):
+            errors.append(((Y - X) / np.nanstd(np.where(where, np.nan, X), axis=0))[where])
+        assert done.error == pytest.approx(np.sqrt(np.mean(np.concatenate(errors) ** 2)), rel=0.1)
+        assert sum("no better than the mean" in note for note in done.notes) == 2
+
+
+def test_views_that_share_no_sample_have_no_known_error(rng):
+    _, holed = unlinked(60, rng, entries=0.0)
+    done = jella.complete(holed)
+    assert done.error is done.mean_error is None
+    assert "views that share no sample say nothing about each other" in repr(done)
+    with pytest.raises(ValueError, match="a sample that loses a view needs another"):
+        jella.complete(holed, interval=0.9)
+
+
+def test_new_samples_without_a_view_that_none_lacked_have_wide_intervals(rng):
+    X = low_rank(rng, n=80)
+    X[1][rng.random(X[1].shape) < 0.2] = np.nan
+    model = jella.SparseBDR(3, random_state=0).fit(X)
+    new = [np.full((5, 8), np.nan), X[1][:5]]
+    found = model.complete(new, interval=0.9)
+    width = (found.upper[0] - found.lower[0]) / X[0].std(axis=0)
+    assert (width.mean(axis=0) > 2).all()  # 90 % of a normal feature are within 3.3 standard deviations
 
 
 # estimates of the error

@@ -325,6 +325,14 @@ def test_delimiters_are_found(tmp_path, delimiter, lead):
     np.testing.assert_array_equal(frame.to_numpy(), [[1.25, 2], [3, 4e-3]])
 
 
+def test_a_first_row_of_numbers_and_holes_is_a_sample(tmp_path):
+    (tmp_path / "t.csv").write_text("p1,0.5,,-1.25\np2,1.5,2.5,NA\np3,,0.25,3.5\n")
+    (tmp_path / "u.csv").write_text("id,1,,3\np1,0.5,2.5,1\np2,1.5,,4\n")
+    view = read(tmp_path / "t.csv").views["t"]
+    assert (list(view.index), view.shape) == (["p1", "p2", "p3"], (3, 3))
+    assert read(tmp_path / "u.csv").views["u"].shape == (2, 3)
+
+
 def test_row_names_of_r_and_tables_without_a_header(tmp_path):
     folder = tables(tmp_path, r='"a" "b"\n"s1" 1 2\n"s2" 3 4\n', plain="s1,0.5,2\ns2,1.5,3\n")
     found = read(folder)
@@ -663,6 +671,9 @@ def test_files_that_were_cut_off_are_refused(tmp_path, pair, ending):
         ("id,a\nx,1\n,2\n", "got none in row 1"),
         ("a,b\n1,2\n3,?\n4,5\n", r"text such as '\?' in 1 of 3 rows of 'b'; pass missing=\['\?'\]"),
         ("id;a;b\nx;1,5;2\ny;-2,25;3\n", "decimal commas such as '1,5' in 'a'"),
+        ('id,a,b\nx,"1,200.5",1\ny,3.5,2\n', "commas between thousands such as '1,200.5' in 'a'; leave them out"),
+        ("id,a,b\nx,12.5%,1\ny,3 %,2\n", "percent signs such as '12.5%' in 'a'; leave them out"),
+        (",who,a\n0,anna,1\n1,bert,2\n2,carl,3\n", "pass id_column='who' if it names the samples, or non_numeric"),
         ("a,b\n1,2\n", r"the shape \(1, 2\)"),
         ("a,b\n", "rows below the header"),
         ("a,b,c\n1,,\n2,,NA\n", "2 columns without any in view 't'"),

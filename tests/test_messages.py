@@ -248,3 +248,26 @@ def test_write_views_without_pandas_needs_none_for_archives(tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "pandas", None)
     (written,) = write_views({"left": X}, tmp_path / "views.npz")
     assert written.exists()
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64])
+@pytest.mark.parametrize(
+    ("method", "name", "value"),
+    [
+        ("SparseBDR", "n_clusters", 3),
+        ("SparseBDR", "n_neighbors", 5),
+        ("IRMKMC", "n_clusters", 3),
+        ("RAMC", "n_neighbors", 5),
+    ],
+)
+def test_small_integers_of_numpy_do_not_overflow(kind, method, name, value):
+    X = np.random.default_rng(0).random((140, 8))
+    found = [
+        getattr(jella, method)(**{"n_clusters": 3, name: a, "random_state": 0}).fit(X) for a in (value, kind(value))
+    ]
+    np.testing.assert_array_equal(found[0].labels_, found[1].labels_)
+
+
+def test_a_negative_seed_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"random_state of MVLIV to be a whole number from 0, .* got -1"):
+        jella.MVLIV(2, random_state=-1).fit(np.eye(5, 3))

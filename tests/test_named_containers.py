@@ -265,3 +265,11 @@ def test_pandas_needs_no_other_package(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     model().fit(make_views())
+
+
+def test_a_frame_without_ids_or_text_cannot_be_renamed():
+    pl = pytest.importorskip("polars")
+    from jella.views.other_frames import with_ids
+
+    with pytest.raises(ValueError, match=r"expected a frame with a column of ids, got the columns \['a'\]"):
+        with_ids(pl.DataFrame({"a": [1.0]}), ["x"])

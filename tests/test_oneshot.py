@@ -263,9 +263,10 @@ def test_the_estimate_can_be_left_out():
 def test_what_cannot_be_estimated_says_so():
     views = [np.ones((12, 3)), np.ones((12, 2))]
     views[0][0] = np.nan
-    with pytest.raises(ValueError, match="estimate_error=False"):
-        jella.complete(views, n_clusters=2)
-    np.testing.assert_allclose(jella.complete(views, n_clusters=2, estimate_error=False).views[0], 1.0)
+    done = jella.complete(views, n_clusters=2)
+    np.testing.assert_allclose(done.views[0], 1.0)
+    assert done.error is None
+    assert "the error is not known: expected hidden values of features that vary" in repr(done)
 
 
 def test_an_interrupted_fit_is_kept_and_not_repeated():

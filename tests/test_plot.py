@@ -448,3 +448,11 @@ def test_words_beside_a_plot_do_not_lie_under_its_scale(name, layout):
     assert all(box.x1 < scale.x0 for box in beside)
     ticks = [tick.get_window_extent() for tick in ax.get_xticklabels()]
     assert all(one.x1 < other.x0 or one.y0 > other.y1 or other.y0 > one.y1 for one, other in pairwise(ticks))
+
+
+def test_a_reason_goes_on_in_the_sentence_and_keeps_names():
+    views = jella.datasets.make_incomplete([np.eye(30, 4), np.eye(30, 5)[::-1]], 0.2, random_state=0)
+    with pytest.raises(ValueError, match="got one without; the model has evidence=False"):
+        jella.plot.evidence(jella.complete(views, calibrate=False, estimate_error=False))
+    with pytest.raises(ValueError, match="got one without; MVLIV does not compare"):
+        jella.plot.evidence(jella.MVLIV(2, random_state=0).fit(views))

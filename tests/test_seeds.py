@@ -52,7 +52,7 @@ def test_unknown_classes_are_ignored_bit_for_bit():
         np.testing.assert_array_equal(plain.labels_, other.labels_)
         np.testing.assert_array_equal(plain.label_probabilities_, other.label_probabilities_)
     with_some = jella.SparseBDR(3, random_state=0).fit(views, few_known(y))
-    other = jella.SparseBDR(3, random_state=0).fit(views, np.where(few_known(y) < 0, -7, few_known(y)).astype(float))
+    other = jella.SparseBDR(3, random_state=0).fit(views, few_known(y).astype(float))
     np.testing.assert_array_equal(with_some.labels_, other.labels_)
     np.testing.assert_array_equal(with_some.embedding_, plain.embedding_)  # which does not use classes
 
@@ -92,6 +92,12 @@ def test_classes_that_skip_a_number_are_refused_where_they_give_the_number_of_cl
         jella.SparseBDR(random_state=0).fit(views, tens)
     ones = np.where(few_known(y) < 0, -1, y + 1)
     assert jella.SparseBDR(4, random_state=0).fit(views, ones).n_clusters_ == 4
+
+
+def test_a_negative_class_is_no_mark_but_minus_one():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    with pytest.raises(ValueError, match="from 0 in y, or -1 where unknown, got -2"):
+        jella.SparseBDR(2, random_state=0).fit(X, np.r_[np.zeros(10), np.ones(10), np.full(10, -2)])
 
 
 @pytest.mark.parametrize("mark", [np.nan, None])

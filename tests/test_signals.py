@@ -160,6 +160,12 @@ def test_what_comes_after_the_results_does_not_cost_them(data, started, tmp_path
     assert code == 130
     says = f"the results in {out} are complete without the {missing}; `jella report {out}` adds it"
     assert err == f"jella: interrupted; {says}\n"
+    (tmp_path / "sync" / "at-0").unlink()
+    process = started(wait, "report", out)
+    reached(process, tmp_path / "sync" / "at-0")
+    process.send_signal(getattr(signal, how))
+    code, _, err = ended(process)
+    assert (code, err.splitlines()[-1]) == (130, f"jella: interrupted; {says}")
     assert outputs(tmp_path) == ["out"]
     assert main(["report", str(out)]) == 0
     assert json.loads((out / "run.json").read_text())["parts"] == {missing: "written"}

@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Read and describe the data."""
     from jella.estimators.catalogue import methods
     from jella.views import read_views
+    from jella.views.missing_codes import code_notes
     from jella.views.zero_rows import constant_row_notes
 
     dataset = read_data(options)
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
         "methods": {m.command_name: m.obstacle(views) for m in methods().values()},
         "needs": {m.command_name: asdict(m.needs(views)) for m in methods().values()},
         "memory_available": available_memory(),
-        "notes": [*dataset.notes, *constant_row_notes(views)],
+        "notes": [*dataset.notes, *constant_row_notes(views), *code_notes(views)],
     }
     return _text(record), record
 

@@ -43,7 +43,7 @@ def claimed(given: str, *, overwrite: bool, inputs: Iterable[str]) -> Iterator[O
                 yield place
             except BaseException as error:
                 if place.published is not None:
-                    error.add_note(_kept(path, place.published))
+                    error.add_note(kept(path, place.published))
                 raise
             finally:
                 place.discard()
@@ -147,8 +147,8 @@ class Out:
             shutil.rmtree(self._part, ignore_errors=True)
 
 
-def _kept(path: Path, run: dict[str, Any]) -> str:
-    """What to say of published results when something fails after them."""
+def kept(path: Path, run: dict[str, Any]) -> str:
+    """What to say of published results when something ends after them."""
     missing = [name for name, state in run["parts"].items() if state == PENDING]
     return f"the results in {path} are complete" + "".join(
         f" without the {name}; `jella report {path}` adds it" for name in missing

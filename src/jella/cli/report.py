@@ -19,10 +19,11 @@ from jella.cli.flow import add_later
 from jella.cli.in_memory import FittedInMemory
 from jella.cli.metadata import as_fitted, for_adjusted, known_about, metadata_arguments
 from jella.cli.output import file_to_write
-from jella.cli.place import bring_back, held
+from jella.cli.place import bring_back, held, kept
 from jella.cli.reporting import report_on
 from jella.cli.results import checked_options, load_model
 from jella.cli.run_file import PENDING, read_run, update_run
+from jella.cli.signals import was_stopped
 from jella.cli.words import say
 
 HELP = "write report.html (or the estimate of the error) again, from a folder of results"
@@ -54,8 +55,13 @@ def run(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     given.data, given.quiet = options.data or given.data, options.quiet
     if options.metadata or options.survival:
         given.metadata, given.survival = options.metadata or given.metadata, options.survival
-    with nullcontext() if options.to else held(folder):
-        return (_estimate if command == "complete" else _report)(options, folder, done, given)
+    try:
+        with nullcontext() if options.to else held(folder):
+            return (_estimate if command == "complete" else _report)(options, folder, done, given)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) or was_stopped():  # which an import turns into an error of its own
+            error.add_note(kept(folder, read_run(folder)))
+        raise
 
 
 def _report(

@@ -31,6 +31,7 @@ from jella.views.checks import check_features, check_on_empty, kept_samples
 from jella.views.containers import check_given, is_annotated, is_data_array, is_frame, is_other_frame
 from jella.views.fingerprints import fingerprints
 from jella.views.kinds import Kinds
+from jella.views.missing_codes import warn_of_codes
 from jella.views.scaling import Scaling
 
 #: number of components where neither n_components nor n_clusters is given
@@ -148,7 +149,10 @@ class BaseMultiView(BaseEstimator):
         self
         """
         check_parameters(self)  # reading already asks what the method can do
-        return self._fit_read(self._read(X, observed, reset=True), X, y)
+        views = self._read(X, observed, reset=True)
+        if isinstance(views, Views):
+            warn_of_codes(views, getattr(self, "feature_names_in_", None))
+        return self._fit_read(views, X, y)
 
     def _fit_read(self, views: AnyViews, X: Any, y: Any) -> Any:
         """Fit the views that were read from X, or some of their samples."""

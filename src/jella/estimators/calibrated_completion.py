@@ -74,8 +74,9 @@ class BaseCalibrated(BaseClusterer):
                 return self.estimates(asked.views, interval).interval(asked.X, self.schema_, asked.restore)
             if isinstance(asked.views, Views) and self.calibrate:
                 raise ValueError(
-                    f"expected values that can be hidden, to learn intervals from, got too few in {self._n_known()}: "
-                    "each sample and feature keeps its last one; pass more data, or no interval"
+                    "expected values that can be hidden as others are missing, to learn intervals from, got none in "
+                    f"{self._n_known()}: each sample and feature keeps its last one, and a sample that loses a view "
+                    "needs another; pass more data, or no interval"
                 )
             raise ValueError(
                 "expected a model that can hide values of its samples for intervals, got one without calibration or "

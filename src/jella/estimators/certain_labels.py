@@ -25,6 +25,7 @@ from jella.evidence.confidence import Confidence
 from jella.evidence.gather import FEWEST_SAMPLES, ClusterEvidence, Gathered, conclude, look_for_evidence
 from jella.graphs.compared import compared_rows
 from jella.numerics.arrays import to_numpy
+from jella.numerics.words import counted
 from jella.readout.base import Readout
 from jella.readout.clusters import Clusters, rank_votes
 from jella.readout.landmarks import Landmarks
@@ -228,7 +229,8 @@ class BaseCertain(BaseClusterer):
                 warnings.warn(f"{found.path.words()}; {words}", NoClearClustersWarning, stacklevel=9)
         elif k is None and self.evidence and labels.size < FEWEST_SAMPLES:
             words = "the number is by their neighbour graph alone: do not trust it, or pass n_clusters"
-            few = f"no clear clusters: {labels.size} samples are too few to tell; {words}"
+            are = "is" if labels.size == 1 else "are"
+            few = f"no clear clusters: {counted(labels.size, 'sample')} {are} too few to tell; {words}"
             warnings.warn(few, NoClearClustersWarning, stacklevel=9)
         return clusters, labels
 

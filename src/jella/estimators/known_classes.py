@@ -129,6 +129,8 @@ def labels_of(y: Any, rows: np.ndarray, n_given: int) -> np.ndarray:
             f"Unknown label type: y must hold one whole number for each of the {n_given} samples, -1 where the "
             f"class is unknown, got shape {labels.shape} of {labels.dtype}"
         )
+    if (labels < -1).any():
+        raise ValueError(f"expected classes from 0 in y, or -1 where unknown, got {labels.min():g}; correct it")
     return labels[rows].astype(int)
 
 

@@ -21,8 +21,8 @@ def _is_whole(value: Any) -> bool:
 
 def _is_seed(value: Any) -> bool:
     generators = (np.random.Generator, np.random.RandomState, np.random.SeedSequence, np.random.BitGenerator)
-    several = isinstance(value, list | tuple | np.ndarray) and all(map(_is_whole, value))
-    return value is None or _is_whole(value) or isinstance(value, generators) or several
+    several = value if isinstance(value, list | tuple | np.ndarray) else [value]
+    return value is None or isinstance(value, generators) or all(_is_whole(one) and one >= 0 for one in several)
 
 
 def _is_callback(value: Any) -> bool:
@@ -42,13 +42,15 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "bool": ("True or False", _is_bool),
     "callback": ("a function, a list of functions or None", _is_callback),
     "init": ("'svd', 'random', an array or a dict of blocks", _is_start),
-    "random_state": ("a whole number, a generator or None", _is_seed),
+    "random_state": ("a whole number from 0, a generator or None", _is_seed),
     "solver": ("'basic', 'sor' or a relaxation rule", lambda value: isinstance(value, Hashable)),
 }
 
 
 def check_parameters(estimator: Any) -> None:
-    """Refuse parameters of a wrong type, such as a text for a number.
+    """Refuse parameters of a wrong type, such as a text for a number; make NumPy integers Python's.
+
+    Products with NumPy's small integers, such as the number of classes of an array of bytes, would overflow.
 
     Parameters
     ----------
@@ -73,3 +75,5 @@ def check_parameters(estimator: Any) -> None:
                 raise ValueError(f"{expected} an array; pass several views as one list or dict")
             shown = repr(value)
             raise ValueError(f"{expected} {shown if len(shown) <= 60 else shown[:60] + ' ...'}; correct it")
+        if isinstance(value, np.integer):
+            setattr(estimator, name, int(value))

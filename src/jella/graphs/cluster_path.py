@@ -79,7 +79,8 @@ class ClusterPath:
     cloud_valley : float
         The valley of clouds without groups, cut into the best number; 0 if not computed.
     dimension : int
-        The number of principal axes that hold nine tenths of the variance of the embedding; 0 if not computed.
+        The number of principal axes that hold nine tenths of the variance of the embedding; 0 if all samples are equal,
+        and if not computed.
     """
 
     n_clusters: int
@@ -189,6 +190,8 @@ class ClusterPath:
             return f"{number}, by the graph alone; not compared with data without clusters"
         at = self.numbers == self.best
         figures = f"{self.modularity[at][0]:.2f}, {self.expected[at][0]:.2f} expected without clusters"
+        if not self.is_clear and self.valley.size and self.dimension == 0:
+            return "no clear clusters: all samples are equal"
         if not self.is_clear and self.is_one_cloud and self.clarity >= CLEAR:
             axes = "dimension" if self.dimension == 1 else "dimensions"
             return (

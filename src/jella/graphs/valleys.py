@@ -122,6 +122,12 @@ def _line(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def dimension_of(W: np.ndarray) -> int:
-    """The number of principal axes that hold nine tenths of the variance of the rows of an embedding (n, r)."""
+    """The number of principal axes that hold nine tenths of the variance of the rows of an embedding (n, r).
+
+    >>> dimension_of(np.array([[1.0, 1.0], [2.0, 2.0]])), dimension_of(np.full((3, 2), 0.1))
+    (1, 0)
+    """
     power = np.linalg.svd(W - W.mean(axis=0), compute_uv=False) ** 2
+    if not power.sum() > np.finfo(np.float64).eps * np.sum(W**2):
+        return 0
     return int(np.searchsorted(np.cumsum(power), SHARE * power.sum())) + 1

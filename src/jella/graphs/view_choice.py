@@ -140,7 +140,8 @@ def _columns(view: View, columns: np.ndarray) -> View:
 
 def _shared(first: Any, second: Any) -> float:
     """The share of the edges of one graph that another has too."""
-    return float((first * second).sum()) / float(first.sum())
+    edges = float(first.sum())
+    return float((first * second).sum()) / edges if edges else 0.0
 
 
 def _best(shares: dict[str, list[float]]) -> str:

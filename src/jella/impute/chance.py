@@ -30,4 +30,5 @@ def sure_share(mean: float, standard_error: float) -> float:
     >>> sure_share(1.0, 0.6), sure_share(-1.0, 0.1)
     (0.0, 0.96)
     """
-    return max(0.0, 1.0 - SURE * standard_error**2 / mean**2) if mean else 0.0
+    square = mean**2  # zero also for the smallest numbers
+    return max(0.0, 1.0 - SURE * standard_error**2 / square) if square else 0.0

@@ -1,4 +1,7 @@
-"""The error of completed values, estimated from hidden ones and weighted as values are really missing."""
+"""The error of completed values, estimated from hidden ones and weighted as values are really missing.
+
+Where whole samples of a view are missing and none could be hidden, their error is taken to be that of the mean.
+"""
 
 from __future__ import annotations
 
@@ -97,10 +100,12 @@ def estimate(
     if not chosen:
         return ErrorEstimate(None, None, None, 0, 0, by_mean=False)
     counts = np.array([missing.get(group, 0) for group, _ in chosen], dtype=np.float64)
-    if not counts.any():  # nothing is missing: as often as it was hidden
-        counts = np.array([at.size for _, at in chosen], dtype=np.float64)
-    shares = counts / counts.sum()
-    mean, mean_of_means = 0.0, 0.0
+    tested = {group for group, _ in chosen}
+    untested = sum(missing.get((view, True), 0) for view, _ in tested if (view, True) not in tested)
+    if not counts.any():  # nothing of this kind is missing: as often as it was hidden
+        counts, untested = np.array([at.size for _, at in chosen], dtype=np.float64), 0
+    shares = counts / (counts.sum() + untested)
+    mean = mean_of_means = untested / (counts.sum() + untested)  # the mean is off by one standard deviation
     parts, rows = [], []
     for share, (_, at) in zip(shares, chosen, strict=True):
         squares = (evidence.truth[at] - answers[at]) ** 2

@@ -36,8 +36,6 @@ class Interval(NamedTuple):
         The ends of the intervals; observed values, and categories, as in `views`.
     std : arrays, sparse arrays or DataFrames, in the container of the views
         Standard deviation of each imputed value; 0 for observed values.
-
-    The last three are NaN where nothing is known about the errors: in a view of which no value could be hidden.
     """
 
     views: Any

@@ -105,7 +105,7 @@ class Imputer:
             path,
             units,
             recipe,
-            Spread.learn(evidence, answers, bounds),
+            Spread.learn(evidence, answers, bounds, views, units),
             by_view,
             estimate(evidence, answers, missing, trust),
             Typical.of(evidence, answers, [view.n_features for view in views]),

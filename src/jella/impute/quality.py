@@ -11,6 +11,7 @@ from jella.impute.estimates import Estimates
 from jella.impute.imputer import Imputer
 from jella.impute.signs import signs_of_size
 from jella.numerics.words import counted
+from jella.views import Views
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,14 @@ class Quality:
         """What an imputer knows; with estimates of samples, also signs that these lack values because of their size."""
         by_view = dict(zip(names, imputer.by_view, strict=True))
         signs: list[str] = []
+        untested: list[str] = []
         lacking = set(by_view)
         if estimates is not None:
             kept = estimates.views if estimates.kept.all() else estimates.views.take(estimates.kept)
             signs = signs_of_size(kept, estimates.imputed, imputer.units, imputer.typical)
             lacking = {view.name for view in kept if not bool(view.mask.all())}
-        return cls(imputer.overall, by_view, (*_on_errors(by_view, lacking), *signs))
+            untested = _untested(imputer, kept)
+        return cls(imputer.overall, by_view, (*_on_errors(by_view, lacking), *untested, *signs))
 
     @property
     def by_mean(self) -> list[str]:
@@ -58,6 +61,17 @@ class Quality:
             "imputed_by_mean": self.by_mean,
             "notes": list(self.notes),
         }
+
+
+def _untested(imputer: Imputer, views: Views) -> list[str]:
+    """Notes on views that samples lack, while no sample showed how well they are predicted then."""
+    return [
+        f"how well samples without view {view.name!r} are completed is not known, since none could lose it: expect no "
+        "better than the mean of each feature"
+        for v, view in enumerate(views)
+        if (v, True) not in imputer.recipe.groups and imputer.by_view[v].error is not None
+        if not bool(view.presence().all())
+    ]
 
 
 def _on_errors(by_view: Mapping[str, ErrorEstimate], lacking: Container[str]) -> list[str]:

@@ -3,6 +3,8 @@
 Errors are compared among alike values: of the same view and kind of hole, of features of the same group, of samples of
 which as much was observed, and with completed values of the same size. Where there are too few of these, among more.
 Errors of a sample go together, so a quantile is as uncertain as that of fewer errors, and lies as much further out.
+Where too few samples show how far whole views lie from what is predicted, they may lie as far as from the mean, which
+all observed values show.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ import numpy as np
 from jella.impute.chance import clustered_error
 from jella.impute.hidden_values import HiddenValues
 from jella.impute.recipe import Bounds, Group
+from jella.impute.units import Units
+from jella.numerics.arrays import dense_rows, to_numpy
+from jella.views import View, Views
 
 #: a stratum has at least this many hidden values, of at least this many samples; otherwise it is joined with others
 FEWEST_VALUES, FEWEST_ROWS = 200, 15
@@ -23,6 +28,8 @@ PRIOR_VALUES = 20.0
 TAIL = 0.05
 #: errors that are kept per stratum
 MOST_KEPT = 2001
+#: samples whose distances from the mean are looked at
+MOST_SAMPLES = 500
 #: groups of features, of observed shares and of sizes
 GROUPS, PARTS = 4, 3
 
@@ -58,17 +65,39 @@ class Strata:
     @classmethod
     def learn(cls, evidence: HiddenValues, at: np.ndarray, answers: np.ndarray, bounds: Bounds, v: int) -> Strata:
         """The strata of the hidden values at some positions, which all belong to one view and kind of hole."""
-        feature, error, rows = evidence.feature[at], evidence.truth[at] - answers[at], evidence.sample[at]
+        error = evidence.truth[at] - answers[at]
+        alike = evidence.share[at], answers[at]
+        return cls._of(evidence.feature[at], error, evidence.sample[at], alike, bounds, v)
+
+    @classmethod
+    def around_mean(cls, view: View, units: Units, bounds: Bounds, v: int) -> Strata | None:
+        """The strata of observed values that are answered by their means; None where none of them vary."""
+        rows = np.flatnonzero(view.presence())
+        rows = rows[np.linspace(0, rows.size - 1, min(rows.size, MOST_SAMPLES)).astype(np.intp)]
+        known = np.broadcast_to(to_numpy(view.mask), (view.n_samples, view.n_features))[rows]
+        line, feature = np.nonzero(known & units.varies[v])
+        if not line.size:
+            return None
+        error = units.relative(dense_rows(view.X, rows), v)[line, feature]
+        return cls._of(feature, error, rows[line], (np.ones(line.size), np.zeros(line.size)), bounds, v)
+
+    @classmethod
+    def _of(
+        cls,
+        feature: np.ndarray,
+        error: np.ndarray,
+        rows: np.ndarray,
+        alike: tuple[np.ndarray, np.ndarray],
+        bounds: Bounds,
+        v: int,
+    ) -> Strata:
+        """The strata of errors (N,) of features and samples, of alike observed shares and answers."""
         group, d = feature_groups(bounds, v), bounds.low[v].size
         spread, without = _spreads(feature, error, group, d)
-        share_edges, size_edges = (np.quantile(x, [1 / 3, 2 / 3]) for x in (evidence.share[at], answers[at]))
+        share_edges, size_edges = (np.quantile(x, [1 / 3, 2 / 3]) for x in alike)
         score = error / without
-        levels = (
-            group[feature],
-            np.searchsorted(share_edges, evidence.share[at]),
-            np.searchsorted(size_edges, answers[at]),
-        )
-        everything = np.ones(at.size, dtype=bool)
+        levels = group[feature], np.searchsorted(share_edges, alike[0]), np.searchsorted(size_edges, alike[1])
+        everything = np.ones(error.size, dtype=bool)
         table = np.zeros((GROUPS, PARTS, PARTS), dtype=np.intp)
         kept = [_kept(score, rows)]
         squares = [_root_mean_square(score)]
@@ -176,9 +205,19 @@ class Spread:
     strata: tuple[Strata, ...]
 
     @classmethod
-    def learn(cls, evidence: HiddenValues, answers: np.ndarray, bounds: Bounds) -> Spread:
-        """The strata of cross-fitted answers (N,): those that did not see the value that they answer."""
-        found = {(v, whole): Strata.learn(evidence, at, answers, bounds, v) for v, whole, at in evidence.groups()}
+    def learn(cls, evidence: HiddenValues, answers: np.ndarray, bounds: Bounds, views: Views, units: Units) -> Spread:
+        """The strata of cross-fitted answers (N,): those that did not see the value that they answer.
+
+        Groups with values of too few samples have none, but that of samples without a view always has some.
+        """
+        found = {
+            (v, whole): Strata.learn(evidence, at, answers, bounds, v)
+            for v, whole, at in evidence.groups()
+            if np.unique(evidence.sample[at]).size >= FEWEST_ROWS
+        }
+        for v, view in enumerate(views):
+            if (v, True) not in found and (strata := Strata.around_mean(view, units, bounds, v)) is not None:
+                found[v, True] = strata
         return cls(tuple(found), tuple(found.values()))
 
     def of(self, v: int, whole: bool) -> Strata | None:

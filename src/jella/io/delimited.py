@@ -136,7 +136,7 @@ def load_text(path: Path, options: Options) -> TextTable:
         check_size(path, COLUMN_BYTES * max(map(len, rows), default=0))
     except csv.Error as error:
         raise DataError(f"expected a table of short cells in {path.name}, got {error}; check its separators") from None
-    header = rows.pop(0) if options.samples == "columns" or _is_header(rows) else None
+    header = rows.pop(0) if options.samples == "columns" or _is_header(rows, {*MISSING, *options.missing}) else None
     if not rows:
         raise DataError(f"expected rows below the header of {path.name}, got none; add the samples")
     width = len(rows[0]) if header is None or len(rows[0]) == len(header) + 1 else len(header)
@@ -202,14 +202,20 @@ def _id_candidate(text: TextTable, options: Options) -> int | None:
     return 0 if is_text or (header and (is_unnamed(header[0]) or is_id_name(header[0]))) else None
 
 
-def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row holds column names: texts outside the column of ids, or numbers counted from 0 or 1."""
+def _is_header(rows: list[list[str]], missing: set[str]) -> bool:
+    """Whether the first row holds column names: texts outside the column of ids, or numbers counted from 0 or 1.
+
+    A row of numbers and missing values is a sample.
+    """
     first = rows[0]
     if len(first) == 1 and not _is_number(first[0]):
         return first not in rows[1:]  # a label that is repeated is not a name
     rest = first if all(_is_number(cell) for cell in first) else first[1:]
-    if is_id_name(first[0]) or not all(_is_number(cell) for cell in rest):
+    known = [cell for cell in rest if cell not in missing]
+    if is_id_name(first[0]) or not known or not all(_is_number(cell) for cell in known):
         return True
+    if not all(_is_number(cell) for cell in rest):
+        return False
     numbers = [float(cell) for cell in rest]
     counted = numbers[0] in (0, 1) and numbers == [numbers[0] + j for j in range(len(numbers))]
     return counted and (len(numbers) > 1 or is_unnamed(first[0]))

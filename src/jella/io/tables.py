@@ -25,6 +25,12 @@ _NO_TEXT = {
     "decimal": "decimals",
     "complex": "complex numbers",
 }
+#: texts that hold a number, what they are, and what to do
+_UNUSUAL = (
+    (r"[+-]?\d{1,3}(,\d{3})+\.\d+", "commas between thousands", "leave them out"),
+    (r"[+-]?\d+,\d+", "decimal commas", "write them with a point, and nothing between thousands"),
+    (r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)? ?%", "percent signs", "leave them out"),
+)
 
 
 @dataclass(frozen=True)
@@ -279,25 +285,28 @@ def _text_columns(name: str, frame: Any, texts: list[Any]) -> str:
     odd = column[pd.to_numeric(column, errors="coerce").isna()]
     if odd.empty:
         return _no_numbers(name, texts[0], f"values of the type {column.dtype}")
-    if odd.astype(str).str.fullmatch(r"[+-]?\d+,\d+").all():
-        return (
-            f"expected numbers in view {name!r}, got decimal commas such as {str(odd.iloc[0])!r} in "
-            f"{some([str(c) for c in texts])}; write them with a point"
-        )
+    for pattern, what, instead in _UNUSUAL:
+        if odd.astype(str).str.fullmatch(pattern).all():
+            return (
+                f"expected numbers in view {name!r}, got {what} such as {str(odd.iloc[0])!r} in "
+                f"{some([str(c) for c in texts])}; {instead}"
+            )
     twice = column[column.duplicated()]
     if texts == [frame.columns[0]] and _is_range(frame.index) and len(twice) and 2 * column.nunique() > len(frame):
         return (
             f"expected numbers, or distinct sample ids, in the first column {texts[0]!r} of view {name!r}, got "
             f"{str(twice.iloc[0])!r} more than once; keep one row per sample, or pass non_numeric='drop'"
         )
-    if len(odd) < len(column):
+    if len(odd) < len(column) and (odd.nunique() < len(odd) or len(odd) == 1):
         return (
             f"expected numbers in view {name!r}, got text such as {str(odd.iloc[0])!r} in {len(odd)} of {len(frame)} "
             f"rows of {some([str(c) for c in texts])}; pass missing=[{str(odd.iloc[0])!r}] if it marks a missing "
             "value, or non_numeric='drop' or 'encode'"
         )
+    may_name = len(odd) == len(frame) and not len(twice)
+    names = f"id_column={str(texts[0])!r} if it names the samples, or " if may_name else ""
     return (
-        f"expected numbers in view {name!r}, got text in the columns {some([str(c) for c in texts])}; pass "
+        f"expected numbers in view {name!r}, got text in the columns {some([str(c) for c in texts])}; pass {names}"
         "non_numeric='drop' or 'encode', or name the column of classes with labels="
     )
 

@@ -14,7 +14,7 @@ from jella.model_selection.held_out import Errors, HeldOut, Trials
 from jella.numerics.arrays import to_numpy
 from jella.numerics.finite import overflow_refused, too_large
 from jella.solve.start import feature_means
-from jella.views import Schema, View, read_views
+from jella.views import Schema, View, Views, read_views
 from jella.views.zero_rows import ZeroRowsWarning
 
 
@@ -38,6 +38,7 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
     with overflow_refused(what), warnings.catch_warnings():
         warnings.simplefilter("ignore", ZeroRowsWarning)  # the first fit has said it
         trials = Trials.draw(HeldOut(random_state=getattr(model, "random_state", 0)), X, observed)
+        _refuse_unlinked(trials.views)
         holed = trials.holed(0)
         trial = without_choice(model).fit(holed)
         if was_interrupted(trial):
@@ -46,6 +47,18 @@ def errors_against_mean(model: Any, X: Any, observed: Any = None) -> tuple[Error
     if not np.isfinite([ours[0], means[0]]).all():
         raise too_large(what)
     return ours, means
+
+
+def _refuse_unlinked(views: Views) -> None:
+    """Refuse views that samples lack, while no sample could lose them: single entries say nothing about these."""
+    presence = views.presence()
+    linked = presence[presence.sum(axis=1) > 1].any(axis=0)
+    for view, has, there in zip(views, linked, presence.T, strict=True):
+        if not has and not there.all():
+            raise ValueError(
+                f"expected samples with view {view.name!r} and another one, to hide it as other samples lack it, got "
+                "none; views that share no sample say nothing about each other"
+            )
 
 
 def mean_errors(trials: Trials, holed: Any, number: int) -> Errors:

@@ -239,18 +239,20 @@ def complete(
 
 
 def _by_refit(model: SparseBDR, X: Any, observed: Any) -> Quality | None:
-    """Errors from one more fit, for a model without an imputer; None after Ctrl-C."""
+    """Errors from one more fit, for a model without an imputer, or why there are none; None after Ctrl-C."""
     try:
         ours, means = errors_against_mean(model, X, observed)
-    except ValueError as error:
-        raise ValueError(f"the error cannot be estimated: {error}; or pass estimate_error=False") from error
+    except ValueError as error:  # too few values to hide, or none that vary
+        unknown = _known(None, None)
+        by_view = dict.fromkeys(model.view_names_in_, unknown)
+        return Quality(unknown, by_view, (f"the error is not known: {error}",))
     if ours is None or means is None:
         return None
     by_view = {name: _known(ours[1][name], means[1][name]) for name in ours[1]}
     return Quality(_known(ours[0], means[0]), by_view, ())
 
 
-def _known(error: float, mean_error: float) -> ErrorEstimate:
+def _known(error: float | None, mean_error: float | None) -> ErrorEstimate:
     return ErrorEstimate(error, None, mean_error, 0, 0, by_mean=False)
 
 

@@ -29,7 +29,9 @@ def subject_of(of: Any, X: Any, observed: Any = None) -> Subject:
 def required(part: T | Absent) -> T:
     """A part of the description, which must exist."""
     if isinstance(part, Absent):
-        raise ValueError(f"expected a model with what the plot shows, got one without; {part.reason.rstrip('.')}")
+        first, _, rest = part.reason.rstrip(".").partition(" ")
+        first = first.lower() if first == first.capitalize() else first  # a method keeps its name
+        raise ValueError(f"expected a model with what the plot shows, got one without; {first} {rest}")
     return part
 
 

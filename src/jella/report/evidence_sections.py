@@ -98,7 +98,7 @@ def _cloud(path: ClusterPath) -> str:
             f"neighbouring ones: at least {np.nanmax(path.apart):.1f} times as many lie beside as between them, where "
             f"{VALLEY:g} times as many are asked for."
         )
-    if not path.is_one_cloud:
+    if not path.is_one_cloud or path.dimension == 0:
         return ""
     asked = max(VALLEY, VALLEY_OF_CLOUDS * path.cloud_valley)
     return (

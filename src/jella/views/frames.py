@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from jella.numerics.arrays import Array
-from jella.numerics.words import listed
+from jella.numerics.words import counted, listed
 from jella.views.categories import (
     Category,
     cell_names,
@@ -203,6 +203,22 @@ def repeated(index: Any) -> str:
     return f"the sample{'s' * (len(twice) > 1)} {listed(twice, 3)} more than once"
 
 
+def check_levels(names: Sequence[str], indices: Sequence[Any]) -> None:
+    """Refuse an index of several levels beside one of another number of levels: no ids can match."""
+    for name, index in zip(names, indices, strict=True):
+        if index.nlevels != indices[0].nlevels:
+            raise ValueError(
+                f"expected ids of {counted(indices[0].nlevels, 'level')} in view {name!r} as in {names[0]!r}, got "
+                f"{index.nlevels}; give all views the same kind of index"
+            )
+
+
+def with_others(ids: Any, own: Any) -> Any:
+    """Ids, and after them those of a view that are not among them."""
+    others = own[~own.isin(ids)]
+    return ids.append(others) if len(others) else ids
+
+
 def on_union(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list[Frame | None], Any]:
     """Frames with an index, each on the union of all samples; and the union."""
     present = [frame for frame in frames if frame is not None]
@@ -211,9 +227,10 @@ def on_union(frames: Sequence[Frame | None], names: Sequence[str]) -> tuple[list
         raise ValueError(
             f"view {plain[0]!r} has no index while others are DataFrames; pass all views as DataFrames, or none"
         )
+    check_levels([n for n, f in zip(names, frames, strict=True) if f is not None], [frame.index for frame in present])
     union = present[0].index
     for frame in present[1:]:
-        union = union.append(frame.index[~frame.index.isin(union)])
+        union = with_others(union, frame.index)
     return [None if frame is None else frame.place(union) for frame in frames], union
 
 

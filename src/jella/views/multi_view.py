@@ -13,7 +13,7 @@ from jella.numerics.arrays import take_rows
 from jella.numerics.optional import need
 from jella.numerics.words import closest_name, counted, listed
 from jella.views.containers import is_annotated, is_chunked, is_data_array, is_frame, is_other_frame
-from jella.views.frames import check_unique
+from jella.views.frames import check_unique, with_others
 from jella.views.ids import told_apart
 from jella.views.model import Views
 from jella.views.named import names_of, renamed_samples
@@ -190,13 +190,13 @@ def _samples(names: Sequence[str], raws: Sequence[Any], ids: Any) -> Any:
         if own is None:
             continue
         found = check_unique(own, name) if found is None else found
-        others = own[~own.isin(found)]
-        if ids is not None and len(others):
-            some = listed([repr(one) for one in others], 3)
+        every = with_others(found, own)
+        if ids is not None and len(every) > len(found):
+            some = listed([repr(one) for one in every[len(found) :]], 3)
             raise ValueError(
                 f"expected ids to hold all samples of view {name!r}, got none for {some}; add them, or leave ids out"
             )
-        found = found.append(others) if len(others) else found
+        found = every
     return found
 
 

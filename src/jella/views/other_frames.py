@@ -82,7 +82,9 @@ def with_ids(raw: Any, names: Any) -> Any:
     """The frame with other ids in the column that holds them."""
     frame = _opened(raw)
     # the ids of samples that were drawn twice are not distinct
-    column = id_column(frame) or next(column for column in frame.columns if _is_text(frame[column].dtype))
+    column = id_column(frame) or next((one for one in frame.columns if _is_text(frame[one].dtype)), None)
+    if column is None:
+        raise ValueError(f"expected a frame with a column of ids, got the columns {frame.columns}; add one")
     nw = need("narwhals", "polars")
     return frame.with_columns(_series(frame, column, [str(name) for name in names], nw.String())).to_native()
 

@@ -11,6 +11,7 @@ import numpy as np
 from jella.numerics.words import listed
 from jella.views.containers import is_annotated, is_frame
 from jella.views.differences import find_difference
+from jella.views.frames import check_levels
 from jella.views.named import columns_of, names_of
 
 #: two views overlap if they share this part of the samples of the smaller one
@@ -49,6 +50,7 @@ class Overlap:
         if len(named) < 2:
             return None
         kept, used, indices = zip(*named, strict=True)
+        check_levels(kept, indices)
         columns = tuple(map(_columns, used))
         there = _presence(indices)
         counts = there.astype(np.float64)  # whose products are fast

@@ -1,0 +1,60 @@
+"""Values such as -999 that look like codes for missing ones are named."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import jella
+from jella.views import read_views
+from jella.views.missing_codes import MissingCodeWarning, code_notes
+
+
+def coded(rng, code, n=40):
+    X = {"a": rng.normal(size=(n, 4)), "b": rng.normal(size=(n, 3))}
+    X["a"][rng.random(n) < 0.2, 1] = code
+    X["a"][::9, 2] = code
+    return X
+
+
+@pytest.mark.parametrize("code", [-999, -99, -9, 999, 9999, 99])
+def test_a_fit_names_values_that_look_like_a_code(code, rng):
+    X = coded(rng, code)
+    count = int((X["a"] == code).sum())
+    with pytest.warns(
+        MissingCodeWarning, match=f"'a' has {code} in {count} cells of the columns 1 and 2, far .*--missing"
+    ):
+        jella.MVLIV(2, random_state=0).fit(X)
+
+
+def test_columns_are_named_also_in_one_table(rng):
+    X = pd.DataFrame(coded(rng, -999)["a"], columns=list("pqrs"))
+    with pytest.warns(MissingCodeWarning, match="the columns 'q' and 'r'"):
+        jella.MVLIV(2, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X: X,
+        lambda X: np.vstack([X, [-999.0, 0, 0, 0]]),  # once
+        lambda X: X * 1000,  # among others
+        lambda X: np.where(X > 0.5, 9.0, np.round(X + 4)),  # an answer of a scale
+    ],
+)
+def test_other_values_are_none(change, rng):
+    X = change(rng.normal(size=(60, 4)))
+    X[:3] = np.where(np.abs(X[:3]) > 900, -999.0, X[:3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MissingCodeWarning)
+        assert code_notes(read_views(X)) == []
+
+
+def test_missing_values_and_rows_of_a_code_do_not_count(rng):
+    X = {"a": rng.normal(size=(40, 4)), "b": 5 + rng.random((40, 3))}
+    X["b"][:10], X["a"][5:9] = -999.0, np.nan  # rows of one value have a warning of their own
+    assert code_notes(read_views(X)) == []
+    assert len(code_notes(read_views([X["b"]]))) == 1
