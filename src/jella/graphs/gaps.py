@@ -62,7 +62,7 @@ def pairs_with_edges(graph: Graph, labels: np.ndarray) -> list[tuple[int, int]]:
     >>> pairs_with_edges(np.array([[0, 2, 1, 0], [2, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]), np.array([0, 0, 1, 2]))
     [(0, 1)]
     """
-    members = _members(labels)
+    members = members_of(labels)
     between = (members.T @ sparse.csr_array(graph @ members)).toarray()
     return [(int(a), int(b)) for a, b in np.argwhere(np.triu(between, 1) > 0)]
 
@@ -78,11 +78,12 @@ def leaving(graph: Graph, labels: np.ndarray) -> np.ndarray:
     >>> leaving(np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]]), np.array([0, 0, 1])).round(2).tolist()
     [0.2, 1.0]
     """
-    members = _members(labels)
+    members = members_of(labels)
     within = members.multiply(sparse.csr_array(graph @ members)).sum(axis=0)
     return np.asarray(1.0 - within / (members.T @ np.asarray(graph.sum(axis=1))))
 
 
-def _members(labels: np.ndarray) -> sparse.csr_array:
+def members_of(labels: np.ndarray) -> sparse.csr_array:
+    """Which samples (n, k) are in which group, as ones."""
     n = labels.size
     return sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))

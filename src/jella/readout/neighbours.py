@@ -17,8 +17,8 @@ from jella.graphs.expected import FitExpected
 from jella.graphs.gaps import groups_apart
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
+from jella.graphs.pieces import graph_labels
 from jella.graphs.seeded import seeded_labels
-from jella.graphs.spectral import diffused_labels
 from jella.numerics.arrays import Array, beside, like, namespace, on_accelerator, row_blocks, take_rows, to_numpy
 from jella.numerics.finite import refuse_nonfinite
 from jella.numerics.progress import doing
@@ -294,7 +294,7 @@ class NeighbourReadout(LowRankReadout):
         labels = groups_apart(graph, n_clusters, own)
         if labels is None:
             graph = self._label_graph(n_clusters)
-            labels = diffused_labels(graph, n_clusters, n_init, random_state, own)
+            labels = graph_labels(graph, n_clusters, n_init, random_state, own)
         return largest_first(labels) if classes is None else seeded_labels(graph, labels, classes, n_clusters)
 
     def votes(self, labels: np.ndarray, n_clusters: int, rows: np.ndarray | None = None) -> np.ndarray:
