@@ -15,7 +15,7 @@ from jella.numerics.kmeans import kmeans, one_thread, unit_rows
 
 #: pieces per group; groups are merged where a piece has room for a neighbourhood
 PIECES = 10
-#: how much of the edges that a random graph has between two groups counts against joining them; all in modularity
+#: how much the edges count that two groups would have by chance, where pieces are merged
 RESOLUTION = 0.5
 #: more pieces than this take too long to merge
 MOST_PIECES = 1000
@@ -45,10 +45,10 @@ def graph_labels(
     n = graph.shape[0]
     values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, n), place)
     labels = np.asarray(kmeans(faded_rows(values, vectors, n_clusters), n_clusters, n_init, random_state).labels_)
-    n_pieces, n_edges = PIECES * n_clusters, sparse.csr_array(graph).nnz // 2
-    if n_clusters == 1 or n_pieces > MOST_PIECES or n_pieces * n_edges > n * n:
+    n_pieces, edges = PIECES * n_clusters, sparse.csr_array(graph)
+    if n_clusters == 1 or n_pieces > MOST_PIECES or n_pieces * (edges.nnz // 2) > n * n:
         return labels
-    found = grouped_pieces(graph, unit_rows(vectors), n_clusters)
+    found = grouped_pieces(edges, unit_rows(vectors), n_clusters)
     fewer = leaving(graph, found).mean() <= leaving(graph, labels).mean()
     return found if fewer and modularity(graph, found) > modularity(graph, labels) else labels
 
@@ -56,12 +56,12 @@ def graph_labels(
 def grouped_pieces(graph: sparse.csr_array, rows: np.ndarray, n_clusters: int) -> np.ndarray:
     """Labels (n,) of pieces of k-means on rows (n, m), merged; of several draws, those with the highest modularity.
 
-    In the end samples join the group with which modularity of the same resolution is highest, every other sample in
-    turn, as long as it rises.
+    In the end samples join the group with which modularity is highest, every other sample in turn, as long as it rises.
+    Modularity is of half its usual resolution throughout.
     """
     rng = np.random.default_rng(0)
     drawn = [merged(graph, _pieces(rows, PIECES * n_clusters, rng), n_clusters) for _ in range(DRAWS)]
-    labels = best = max(drawn, key=lambda one: modularity(graph, one))
+    labels = best = max(drawn, key=lambda one: modularity(graph, one, RESOLUTION))
     degree, highest, places = np.asarray(graph.sum(axis=1)).ravel(), -np.inf, np.arange(labels.size)
     for sweep in range(MOST_SWEEPS):
         members = members_of(labels)

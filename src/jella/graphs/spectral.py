@@ -59,8 +59,11 @@ def faded_rows(values: np.ndarray, vectors: np.ndarray, n_clusters: int) -> np.n
     return unit_rows(vectors * left)
 
 
-def modularity(graph: Graph, labels: np.ndarray) -> float:
-    """The share of edge weight inside groups, minus the share expected of random edges with the same degrees."""
+def modularity(graph: Graph, labels: np.ndarray, resolution: float = 1.0) -> float:
+    """The share of edge weight inside groups, minus the share expected of random edges with the same degrees.
+
+    With a lower resolution the expected share counts less.
+    """
     n = labels.size
     members = sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
     total = float(graph.sum())
@@ -68,7 +71,7 @@ def modularity(graph: Graph, labels: np.ndarray) -> float:
         return 0.0
     inside = float((members * sparse.csr_array(graph @ members)).sum())
     degree = members.T @ np.asarray(graph.sum(axis=1)).ravel()
-    return inside / total - float(np.sum(degree**2)) / total**2
+    return inside / total - resolution * float(np.sum(degree**2)) / total**2
 
 
 def leading_eigenvectors(graph: Graph, k: int, place: Array | None = None) -> Pairs:
