@@ -157,7 +157,7 @@ def measure(n: int, hard: bool = False) -> dict[str, Any]:
         (solver, "evaluate", "residual and objective"),
         (readout, "dense_nearest", "label graph"),
         (readout, "confirmed_graph", "confirmed edges"),
-        (readout, "diffused_labels", "spectral labels"),
+        (readout, "graph_labels", "spectral labels"),
         (FitExpected, "nearest", "nearest landmarks"),
         (readout.NeighbourReadout, "tie", "samples tied to landmarks"),
     )

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from jella.graphs import cluster_path, confirmed, spectral
 from jella.graphs.cluster_path import choose_n_clusters
 from jella.graphs.confirmed import UNCONFIRMED, confirmed_graph, label_neighbours
-from jella.graphs.spectral import diffused_labels
+from jella.graphs.pieces import graph_labels
 from jella.views import read_views
 
 NEAR = np.array([[1], [2], [3], [2]])
@@ -77,7 +77,7 @@ def _side_of_a_stray(hints):
     near[20, : hints + 2] = [ring[0], 10, *ring[1:hints], 11]
     bases = [np.zeros((1, 1))] * 2
     views = read_views([clear[:, None], faint[:, None]])
-    labels = diffused_labels(confirmed_graph(near, views, np.zeros((21, 1)), bases, [2.0, 1.0]), 2, 5, 0)
+    labels = graph_labels(confirmed_graph(near, views, np.zeros((21, 1)), bases, [2.0, 1.0]), 2, 5, 0)
     assert len(set(labels[:10])) == len(set(labels[10:20])) == 1
     return int(labels[20] != labels[0])
 
@@ -112,12 +112,12 @@ def test_how_long_a_diffusion_lasts(monkeypatch):
     graph, block = _blocks(strengths, [4, 8, 4, 6, 8])
     expected = np.array([0, 1, 1, 2, 1])[block]
     for seed in range(3):
-        assert adjusted_rand_score(expected, diffused_labels(graph, 3, 10, seed)) == 1.0
+        assert adjusted_rand_score(expected, graph_labels(graph, 3, 10, seed)) == 1.0
     lasts = spectral.DIFFUSION
     shorter, longer = np.array([0, 1, 0, 2, 1])[block], np.array([0, 1, 2, 0, 1])[block]
     for factor, other in ((0.5, shorter), (2.0, longer)):  # the case hangs on the time
         monkeypatch.setattr(spectral, "DIFFUSION", factor * lasts)
-        assert adjusted_rand_score(other, diffused_labels(graph, 3, 10, 0)) == 1.0
+        assert adjusted_rand_score(other, graph_labels(graph, 3, 10, 0)) == 1.0
 
 
 def _nested(inner, outer, parts):
@@ -145,8 +145,8 @@ def test_which_numbers_of_groups_are_in_question(graph, number, other, instead, 
 def test_a_diffusion_finds_blocks_that_hang_together_by_a_thread():
     y = np.repeat(np.arange(4), 15)
     affinity = (y[:, None] == y).astype(float) + 0.01
-    assert adjusted_rand_score(y, diffused_labels(affinity, 4, 5, 0)) == 1.0
-    assert adjusted_rand_score(y, diffused_labels(sparse.csr_array(affinity), 4, 5, 0)) == 1.0
+    assert adjusted_rand_score(y, graph_labels(affinity, 4, 5, 0)) == 1.0
+    assert adjusted_rand_score(y, graph_labels(sparse.csr_array(affinity), 4, 5, 0)) == 1.0
     apart = sparse.csr_array((y[:, None] == y).astype(float))
-    assert adjusted_rand_score(y, diffused_labels(apart, 4, 5, 0)) == 1.0
-    assert set(diffused_labels(apart, 1, 5, 0)) == {0}
+    assert adjusted_rand_score(y, graph_labels(apart, 4, 5, 0)) == 1.0
+    assert set(graph_labels(apart, 1, 5, 0)) == {0}

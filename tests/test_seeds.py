@@ -12,8 +12,8 @@ from test_evidence import groups, holes
 import jella
 from jella.graphs.confirmed import label_neighbours, ranked_graph
 from jella.graphs.neighbours import dense_nearest
+from jella.graphs.pieces import graph_labels
 from jella.graphs.seeded import Known, _with_ties, seeded_labels
-from jella.graphs.spectral import diffused_labels
 
 
 def few_known(y, each=3):
@@ -242,7 +242,7 @@ def test_known_classes_correct_clusters_that_join_two_of_them(rng):
     y = np.repeat([0, 1, 2], [90, 30, 30])
     long, near = rng.normal(size=(90, 2)) * [9, 1] + [0, 14], np.repeat([[-1.9, 0], [1.9, 0]], 30, axis=0)
     graph = neighbours_of(np.vstack([long, near + rng.normal(size=(60, 2))]), 20)
-    plain = diffused_labels(graph, 3, random_state=0)
+    plain = graph_labels(graph, 3, random_state=0)
     assert adjusted_rand_score(y, plain) < 0.6  # the long class is cut
     assert adjusted_rand_score(y, seeded_labels(graph, plain, of_classes(few_known(y, 2)), 3)) > 0.9
 
@@ -256,7 +256,7 @@ def test_known_samples_at_the_edge_of_their_classes_do_no_harm(seed):
     for c in range(5):
         known[np.where(y == c, inner, np.inf).argmin()] = c
     graph, free = neighbours_of(W, 30), known < 0
-    plain = diffused_labels(graph, 5, random_state=0)
+    plain = graph_labels(graph, 5, random_state=0)
     labels = seeded_labels(graph, plain, of_classes(known), 5)
     assert adjusted_rand_score(y[free], labels[free]) > adjusted_rand_score(y[free], plain[free]) - 0.02
     assert np.mean(labels == y) > 0.85

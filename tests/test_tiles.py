@@ -17,8 +17,9 @@ from jella.graphs.expected import FitExpected
 from jella.graphs.gaps import groups_apart, leaving
 from jella.graphs.lending import lent_embedding
 from jella.graphs.neighbours import dense_nearest, nearest
+from jella.graphs.pieces import graph_labels
 from jella.graphs.selection import candidates, first_places, nearest_first
-from jella.graphs.spectral import components, diffused_labels, leading_eigenvectors
+from jella.graphs.spectral import components, leading_eigenvectors
 from jella.numerics import kmeans
 from jella.numerics.arrays import smallest_of_rows, to_numpy
 from jella.numerics.kmeans import continued_kmeans, kmeans_labels
@@ -238,7 +239,7 @@ def test_groups_of_a_graph(apart, torch, rng):
     np.testing.assert_array_equal(partitions_of(away, [3]).labels[3], labels)
     np.testing.assert_allclose(leaving(away, labels), leaving(here, labels), atol=1e-12)
     assert (groups_apart(away, 3) is None) == (groups_apart(here, 3) is None) == (apart < 2)
-    np.testing.assert_array_equal(diffused_labels(away, 3, 2, 0), diffused_labels(here, 3, 2, 0))
+    np.testing.assert_array_equal(graph_labels(away, 3, 2, 0), graph_labels(here, 3, 2, 0))
 
 
 @pytest.mark.parametrize("start", ["rows", "far"])

@@ -7,8 +7,8 @@ from scipy import sparse
 
 from jella.graphs.cluster_path import partitions_of
 from jella.graphs.spectral import Graph, components
-from jella.numerics.arrays import beside, namespace, to_numpy
-from jella.numerics.sparse_arrays import csr_parts, row_sums, sparse_elsewhere, sparse_times
+from jella.numerics.arrays import Array, beside, namespace, to_numpy
+from jella.numerics.sparse_arrays import csr_parts, sparse_elsewhere, sparse_times
 
 #: largest share of the edges of a group that leave it
 LEAVING = 0.01
@@ -61,9 +61,7 @@ def pairs_with_edges(graph: Graph, labels: np.ndarray) -> list[tuple[int, int]]:
     >>> pairs_with_edges(np.array([[0, 2, 1, 0], [2, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]), np.array([0, 0, 1, 2]))
     [(0, 1)]
     """
-    members = _members(labels)
-    between = (members.T @ sparse.csr_array(graph @ members)).toarray()
-    return [(int(a), int(b)) for a, b in np.argwhere(np.triu(between, 1) > 0)]
+    return [(int(a), int(b)) for a, b in np.argwhere(np.triu(between(graph, labels), 1) > 0)]
 
 
 def is_crumb(sizes: np.ndarray) -> bool:
@@ -77,17 +75,30 @@ def leaving(graph: Graph, labels: np.ndarray) -> np.ndarray:
     >>> leaving(np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]]), np.array([0, 0, 1])).round(2).tolist()
     [0.2, 1.0]
     """
+    weights = between(graph, labels)
+    return np.asarray(1.0 - np.diagonal(weights) / weights.sum(axis=1))
+
+
+def between(graph: Graph, labels: np.ndarray) -> np.ndarray:
+    """The edge weight (k, k) between the groups of a symmetric graph of any library; inside a group it counts twice.
+
+    >>> between(np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]]), np.array([0, 0, 1])).tolist()
+    [[4.0, 1.0], [1.0, 0.0]]
+    """
     if sparse_elsewhere(graph):
-        entries = csr_parts(graph)[0]
-        xp, groups = namespace(entries), beside(np.arange(int(labels.max()) + 1), entries)
-        members = xp.astype(beside(labels, entries)[:, None] == groups, entries.dtype)
-        within, total = xp.sum(members * sparse_times(graph, members), axis=0), row_sums(graph, entries) @ members
-        return to_numpy(1.0 - within / total)
-    members = _members(labels)
-    within = members.multiply(sparse.csr_array(graph @ members)).sum(axis=0)
-    return np.asarray(1.0 - within / (members.T @ np.asarray(graph.sum(axis=1))))
+        members = members_there(labels, csr_parts(graph)[0])
+        return to_numpy(members.T @ sparse_times(graph, members)).astype(np.float64)
+    members = members_of(labels)
+    return np.asarray((members.T @ sparse.csr_array(graph @ members)).toarray())
 
 
-def _members(labels: np.ndarray) -> sparse.csr_array:
+def members_of(labels: np.ndarray) -> sparse.csr_array:
+    """Which samples (n, k) are in which group, as ones."""
     n = labels.size
     return sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
+
+
+def members_there(labels: np.ndarray, entries: Array) -> Array:
+    """The same where the entries of a graph of another library lie, dense."""
+    groups = beside(np.arange(int(labels.max()) + 1), entries)
+    return namespace(entries).astype(beside(labels, entries)[:, None] == groups, entries.dtype)

@@ -54,19 +54,18 @@ def spectral_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_stat
     return kmeans_labels(unit_rows(vectors), n_clusters, n_init, random_state)
 
 
-def diffused_labels(graph: Graph, n_clusters: int, n_init: int = 10, random_state: Any = None) -> np.ndarray:
-    """Labels (n,) of a symmetric affinity: k-means on its diffused eigenvectors."""
-    return kmeans_labels(diffused_vectors(graph, n_clusters), n_clusters, n_init, random_state)
-
-
 def diffused_vectors(graph: Graph, n_clusters: int) -> Array:
-    """Row-normalised leading eigenvectors of a symmetric affinity, faded by a diffusion over the graph.
+    """Row-normalised leading eigenvectors of a symmetric affinity, faded by a diffusion over the graph."""
+    return faded_rows(*leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0])), n_clusters)
+
+
+def faded_rows(values: np.ndarray, vectors: Array, n_clusters: int) -> Array:
+    """Rows at unit norm of leading eigenvectors (n, m) that a diffusion over the graph has faded.
 
     Spectral clustering takes exactly as many eigenvectors as clusters. The diffusion fades them gradually instead. If
     the graph has fewer clear groups than clusters, the eigenvectors after the clear ones fade and do not split a clear
     group at random. If it has more, the next eigenvectors still count.
     """
-    values, vectors = leading_eigenvectors(graph, min(n_clusters + SPARE, graph.shape[0]))
     rates = 1.0 - values
     left = np.exp(-DIFFUSION * rates / max(rates[n_clusters - 1], EIGEN_TOL))
     return unit_rows(vectors * beside(left, vectors))

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from jella.numerics.arrays import Array, at_least, beside, is_numpy, namespace, row_sqnorms, take_rows, to_numpy
+from jella.numerics.arrays import (
+    Array,
+    at_least,
+    beside,
+    is_numpy,
+    namespace,
+    row_blocks,
+    row_sqnorms,
+    take_rows,
+    target_bytes,
+    to_numpy,
+)
 
 #: steps of k-means at most, and the share of the variance below which a move of its centres ends it, as in scikit-learn
 MOST_STEPS, TOLERANCE = 300, 1e-4
@@ -80,6 +91,14 @@ def continued_kmeans(rows: Array, centres: np.ndarray, max_iter: int) -> np.ndar
         if state[1:].any():
             break
     return to_numpy(last).astype(np.intp)
+
+
+def nearest_centres(rows: Array, centres: np.ndarray) -> np.ndarray:
+    """The centre (n,) that is nearest to each row, in any array library."""
+    at, xp = beside(centres, rows), namespace(rows)
+    squares, blocks = row_sqnorms(at)[None, :], row_blocks(rows.shape[0], 8 * len(centres), target_bytes(rows))
+    found = [to_numpy(xp.argmin(squares - 2.0 * (rows[block, :] @ at.T), axis=1)) for block in blocks]
+    return np.concatenate(found).astype(np.intp)
 
 
 def one_thread() -> AbstractContextManager[Any]:

@@ -17,8 +17,9 @@ from jella.graphs.expected import FitExpected
 from jella.graphs.gaps import groups_apart
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
+from jella.graphs.pieces import graph_labels
 from jella.graphs.seeded import Known, seeded_labels
-from jella.graphs.spectral import Graph, diffused_labels
+from jella.graphs.spectral import Graph
 from jella.numerics.arrays import (
     Array,
     at_least,
@@ -304,7 +305,7 @@ class NeighbourReadout(LowRankReadout):
         labels = groups_apart(graph, n_clusters)
         if labels is None:
             graph = self._label_graph(n_clusters)
-            labels = diffused_labels(graph, n_clusters, n_init, random_state)
+            labels = graph_labels(graph, n_clusters, n_init, random_state)
         if known is None:
             return largest_first(labels)
         labels = seeded_labels(graph, labels, known, n_clusters)
