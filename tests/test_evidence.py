@@ -124,6 +124,19 @@ def test_one_skewed_blob_and_one_curve_are_not_clusters(kind):
     assert path.supported.size == 0
 
 
+def test_holes_and_lumps_of_the_model_make_no_clusters_of_a_dense_curve():
+    rng = np.random.default_rng(9001)
+    turn = 3.0 * rng.permutation(700)[:, None] / 700
+    bent = 3.0 * np.hstack([np.cos(turn), np.sin(turn), turn])
+    views = [bent @ rng.normal(size=(3, d)) + 0.3 * rng.normal(size=(700, d)) for d in (80, 40)]
+    with pytest.warns(NoClearClustersWarning):
+        model = jella.SparseBDR(random_state=0).fit(
+            jella.datasets.make_incomplete(views, 0.3, "incomplete-view", random_state=1)
+        )
+    assert model.cluster_path_.own_valley < 1.5
+    assert model.cluster_path_.is_one_cloud
+
+
 def test_more_groups_than_dimensions_are_clear_if_samples_are_rare_between_them():
     rng = np.random.default_rng(0)
     y = np.arange(270) % 9
@@ -162,9 +175,20 @@ def test_only_many_clusters_of_few_dimensions_need_valleys():
     numbers, one = np.array([4, 5]), np.ones(2)
     path = ClusterPath(5, 5, numbers, 0.7 * one, one, 0.5 * one, 0.01 * one, one, 0.5 * one, dimension=2)
     for low, dimension, clear in ((1.3, 2, False), (1.3, 3, True), (2.5, 2, True)):
-        other = replace(path, valley=np.array([low, 1.2]), dimension=dimension)
+        other = replace(path, valley=np.array([np.nan, low]), dimension=dimension)
         assert (other.is_clear, other.is_one_cloud) == (clear, not clear)
     assert path.is_clear  # nothing is known about valleys
+
+
+def test_samples_that_are_rare_between_clusters_count_unless_they_are_so_in_permuted_data():
+    one = np.ones(1)
+    path = ClusterPath(2, 2, np.array([2]), 0.52 * one, one, 0.5 * one, 0.01 * one, one, 0.96 * one, dimension=9)
+    assert path.clarity == pytest.approx(2.2)
+    for own, dealt, clarity in ((0.6, 0.5, 2.2), (2.0, 0.8, 3.7), (2.0, 1.6, 2.8), (2.0, 2.5, 2.2)):
+        other = replace(path, valley=own * one, dealt_valley=dealt)
+        assert other.clarity == pytest.approx(clarity)
+        assert other.is_clear == (clarity > 3)
+    assert path.rarity == 0  # nothing is known about valleys
 
 
 @pytest.mark.parametrize("same", ["clouds", "dealt"])

@@ -122,7 +122,9 @@ def test_long_groups_side_by_side_are_apart(rng):
     assert 2 < least(X, y, rng) < np.inf
 
 
-def test_a_far_group_does_not_make_parts_of_another_one_clear():
+def test_a_far_group_does_not_make_parts_of_another_one_clear(monkeypatch):
+    for name in ("CLOUDS", "FEWEST_CLOUDS"):  # as outside of the tests: stabilities of fewer clouds vary much
+        monkeypatch.setattr(gathering, name, 6)
     rng = np.random.default_rng(2)
     y = (np.arange(120) < 18).astype(int)
     X = rng.normal(size=(120, 6))
@@ -206,14 +208,15 @@ def test_valleys_all_around_make_clusters_clear(monkeypatch, rng):
     path = model.cluster_path_
     assert model.n_clusters_ == path.best == 2
     assert path.is_apart
-    assert path.clarity < 2
+    assert replace(path, valley=np.empty(0)).clarity < 2  # neither modularity nor stability say so
     assert adjusted_rand_score(y > 0, model.labels_) == 1.0
     assert path.apart[path.numbers == 2] == np.inf
     assert "far apart" in path.words()
     path = replace(path, apart=np.where(path.numbers == 2, 3.0, np.nan))
     assert "at least 3.0 times as many samples beside as between them" in path.words()
     assert 2 in path.supported
-    monkeypatch.setattr(gathering, "least_valley", lambda *given: 1.0)
+    for name in ("valley", "least_valley"):
+        monkeypatch.setattr(gathering, name, lambda *given: 1.0)
     assert quietly([X]).n_clusters_ == 1
 
 

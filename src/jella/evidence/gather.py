@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -131,7 +132,7 @@ def _gather(
 ) -> Gathered:
     assert readout.known is not None
     begin, rows = perf_counter(), drawn_samples(readout.samples, most_samples)
-    W = np.asarray(to_numpy(readout.known.own)[rows], dtype=np.float64)
+    W, shown = (one[rows] for one in _embeddings(readout))
     some = readout.samples.fetch(rows)
     assert isinstance(some, Views)
     samples = readout.scaling.undo(some, rows)
@@ -145,15 +146,15 @@ def _gather(
     doing("comparing the clusters with those of data without groups")
     rng = np.random.default_rng(seed)
     dealt = in_parallel(refit, [permuted(samples, rng) for _ in range(PERMUTED)], n_jobs)
-    mixed = np.array([_modularities(to_numpy(one.known.own), numbers, q) for one in dealt if one.known is not None])
+    mixed = [_embeddings(one) for one in dealt if one.known is not None]
     own = partitions_of(graph, [k for k in numbers if k < len(W)] or [1]).labels
     path = replace(path, stability=_placed(path, numbers, stability))
-    against = partial(_against_clouds, path, numbers, own, W, mixed, q, rng)
+    against = partial(_against_clouds, path, numbers, own, W, shown, mixed, q, rng)
     path = against(None)
-    coarse = _largest_apart(path, own, W, rng)
+    coarse = _largest_apart(path, own, shown, rng)
     if coarse is not None and path.is_clear and coarse.best < path.best:
         path = against(own[coarse.best])  # are there more groups than these?
-    if coarse is not None and not path.is_clear:
+    if coarse is not None and (coarse.best == path.best or not path.is_clear):
         path = coarse
     path = replace(path, n_clusters=n_clusters or (path.best if path.is_clear else 1))
     places = readout.known.places
@@ -184,6 +185,13 @@ def conclude(found: Gathered, labels: np.ndarray, n_init: int, seed: int) -> Clu
         theirs.append(matched_labels(part.labels(k, n_init, seed), labels[rows], k))
     confidence = Confidence.learn(votes, theirs, ours) if votes else Confidence()
     return ClusterEvidence(found.path, confidence, found.rows.size, found.seconds + perf_counter() - begin)
+
+
+def _embeddings(readout: NeighbourReadout) -> tuple[np.ndarray, np.ndarray]:
+    """The embedding that the model computes with, and the one that users see."""
+    assert readout.known is not None
+    own, shown = (np.asarray(to_numpy(W), dtype=np.float64) for W in (readout.known.own, readout.known.shown))
+    return own, shown
 
 
 def _only(graph: Any, n_clusters: int) -> ClusterPath:
@@ -233,43 +241,67 @@ def _against_clouds(
     numbers: list[int],
     own: dict[int, np.ndarray],
     W: np.ndarray,
-    mixed: np.ndarray,
+    shown: np.ndarray,
+    mixed: list[tuple[np.ndarray, np.ndarray]],
     q: int,
     rng: np.random.Generator,
     labels: np.ndarray | None,
 ) -> ClusterPath:
     """The path compared with clouds: one of all samples, or one for each of some groups.
 
-    The most stable of the numbers in question is the best. Valleys are of this number and of the least in question.
+    The most stable of the numbers in question is the best. Valleys are of this number.
+
+    Parameters
+    ----------
+    shown : array (n, r)
+        The embedding that users see. Valleys are looked for there: the model's own shows which views samples lack, and
+        draws neighbours together, so that a dense curve may fall into lumps.
+    mixed : list of pairs of arrays (m, r)
+        Both embeddings of permuted data.
     """
     clouds = clouds_like(W, min(max(CLOUD_SAMPLES // len(W), FEWEST_CLOUDS), CLOUDS), rng, labels)
-    null = np.array([_modularities(cloud, numbers, q) for cloud in clouds])
+    null, dealt = (
+        np.array([_modularities(each, numbers, q) for each in some]) for some in (clouds, [one for one, _ in mixed])
+    )
     found = [_cloud_parts(cloud, numbers, q, rng) for cloud in clouds[:FEWEST_CLOUDS]]
     path = replace(
         path,
-        expected=_placed(path, numbers, np.fmax(null.mean(axis=0), mixed.mean(axis=0))),
+        expected=_placed(path, numbers, np.fmax(null.mean(axis=0), dealt.mean(axis=0))),
         spread=_placed(path, numbers, null.std(axis=0)),
         expected_stability=_placed(path, numbers, np.array([_stability(each, numbers) for each in found]).mean(axis=0)),
     )
     steady = np.where(path.in_question, np.nan_to_num(path.stability, nan=-np.inf), -np.inf)
     best = int(path.numbers[steady.argmax()]) if np.isfinite(steady).any() else path.best
-    valleys = np.full(path.numbers.size, np.nan)
-    for k in {best, *path.numbers[path.in_question][:1].tolist()} & set(own):
-        valleys[path.numbers == k] = valley(W, own[k], rng, labels)
-    path = replace(path, best=best, valley=valleys, dimension=dimension_of(W))
-    if not path.is_clear or best <= path.dimension or best not in own:
+    path = replace(path, best=best, dimension=dimension_of(W))
+    if best not in own:
         return path
-    cut = [(cloud, groups_in(cloud, [best], q)[best]) for cloud in clouds[:FEWEST_CLOUDS]]
-    return replace(path, cloud_valley=float(np.median([valley(cloud, groups, rng, labels) for cloud, groups in cut])))
+    path = replace(
+        path,
+        valley=np.where(path.numbers == best, valley(shown, own[best], rng, labels), np.nan),
+        dealt_valley=min(_valleys(mixed, best, q, rng, None)),
+    )
+    if not path.is_clear or best <= path.dimension:
+        return path
+    return replace(
+        path,
+        cloud_valley=float(np.median(_valleys([(one, one) for one in clouds[:FEWEST_CLOUDS]], best, q, rng, labels))),
+    )
+
+
+def _valleys(
+    found: Sequence[tuple[np.ndarray, np.ndarray]], k: int, q: int, rng: np.random.Generator, within: np.ndarray | None
+) -> list[float]:
+    """The valleys of some pairs of embeddings: the first is cut into k groups, the second has their valley."""
+    return [valley(shown, groups_in(W, [k], q)[k], rng, within) for W, shown in found]
 
 
 def _largest_apart(
-    path: ClusterPath, own: dict[int, np.ndarray], W: np.ndarray, rng: np.random.Generator
+    path: ClusterPath, own: dict[int, np.ndarray], shown: np.ndarray, rng: np.random.Generator
 ) -> ClusterPath | None:
     """The path with the largest number that is stable and has valleys all around as its best; None if there is none."""
-    apart, around = np.full(path.numbers.size, np.nan), graph_of(W, surely_joining(len(W)))
+    apart, around = np.full(path.numbers.size, np.nan), graph_of(shown, surely_joining(len(shown)))
     for k in path.numbers[path.stability >= STEADY].tolist()[::-1]:
-        apart[path.numbers == k] = least_valley(W, own[k], around, rng)
+        apart[path.numbers == k] = least_valley(shown, own[k], around, rng)
         if apart[path.numbers == k] >= APART:
             return replace(path, best=k, apart=apart)
     return None

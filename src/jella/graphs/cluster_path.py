@@ -20,9 +20,13 @@ NEAR_BEST = 0.95
 #: or if its modularity above that of clouds without groups is at least this share of the best
 NEAR_BEST_ABOVE = 0.9
 #: groups are clear from this clarity on; in standard deviations of clouds without groups
-CLEAR = 2.0
+CLEAR = 3.0
 #: a stability higher by this much counts like a modularity higher by one standard deviation
 STABILITY_UNIT = 0.2
+#: and so do samples that are rarer between clusters than beside them by this share
+RARE_UNIT = 1 / 3
+#: a number is supported if its modularity is this many standard deviations above that of clouds
+ABOVE = 2.0
 #: standard deviations of a few clouds are uncertain; they count as at least this
 LEAST_SPREAD = 0.01
 #: clusters have valleys between them from this many times as many samples beside as between them on
@@ -71,13 +75,15 @@ class ClusterPath:
         Labels of the samples for each of the `supported` numbers, in the order of the samples; -1 for samples that the
         evidence was not taken from.
     valley : array (m,)
-        How many times as many samples lie beside as between neighbouring clusters, for the best number and the least in
-        question; NaN where it was not computed, and without numbers if nothing was.
+        How many times as many samples lie beside as between neighbouring clusters, for the best number; NaN where it
+        was not computed, and without numbers if nothing was.
     apart : array (m,)
         The same for the two neighbouring clusters that are least apart, for numbers that were looked at because the
         others were not clear; 1 where it may be chance, inf where samples have no neighbours in other clusters.
     cloud_valley : float
         The valley of clouds without groups, cut into the best number; 0 if not computed.
+    dealt_valley : float
+        The least valley of permuted data cut into the best number; 1 if not computed.
     dimension : int
         The number of principal axes that hold nine tenths of the variance of the embedding; 0 if all samples are equal,
         and if not computed.
@@ -96,6 +102,7 @@ class ClusterPath:
     valley: np.ndarray = field(default_factory=lambda: np.empty(0))
     apart: np.ndarray = field(default_factory=lambda: np.empty(0))
     cloud_valley: float = 0.0
+    dealt_valley: float = 1.0
     dimension: int = 0
 
     @property
@@ -141,25 +148,42 @@ class ClusterPath:
         numbers in question are above the dimensions plus one; and one deeper than that of clouds, which are cut where
         they happen to be thin, if the best number is above the dimensions.
         """
-        if not np.isfinite(self.valley).any():
+        if self.own_valley is None:
             return False
         least = int(self.numbers[self.in_question].min())
-        if least - 1 > self.dimension and float(np.nanmax(self.valley)) < VALLEY:
+        if least - 1 > self.dimension and self.own_valley < VALLEY:
             return True
-        own = float(self.valley[self.numbers == self.best][0])
-        return self.best > self.dimension and own < VALLEY_OF_CLOUDS * self.cloud_valley
+        return self.best > self.dimension and self.own_valley < VALLEY_OF_CLOUDS * self.cloud_valley
+
+    @property
+    def own_valley(self) -> float | None:
+        """The valley of the best number; None if it was not computed."""
+        own = self.valley[self.numbers == self.best] if self.valley.size else np.empty(0)
+        return float(own[0]) if np.isfinite(own).any() else None
 
     @property
     def clarity(self) -> float:
         """How much clearer and more stable clusters are than those of clouds without groups; NaN if not compared.
 
         The mean excess over the numbers in question, plus the stability of the best number above that of clouds, in
-        units of 0.2. One number alone may have a high excess by chance.
+        units of 0.2, plus the share by which samples are rarer between its clusters than beside them, in thirds. One
+        number alone may have a high excess by chance. A cloud of a shape that the others do not have, like a bent one,
+        has one too, but its samples are not rare at the cuts.
         """
+        if not self.is_known:
+            return float("nan")
         at = self.numbers == self.best
-        more = (self.stability - self.expected_stability)[at]
-        steady = float(more[0]) / STABILITY_UNIT if more.size and np.isfinite(more[0]) else 0.0
-        return float(np.nanmean(self.excess[self.in_question])) + steady if self.is_known else float("nan")
+        steady = np.nan_to_num((self.stability - self.expected_stability)[at]).sum() / STABILITY_UNIT
+        return float(np.nanmean(self.excess[self.in_question]) + steady + self.rarity / RARE_UNIT)
+
+    @property
+    def rarity(self) -> float:
+        """The share by which samples are rarer between the best clusters than beside them; 0 if not computed.
+
+        It is 0 if they are not rarer than between clusters of permuted data, which keep the gaps that single features
+        have: amounts with many zeros fall into those with and without.
+        """
+        return 1.0 - min(max(self.dealt_valley, 1.0) / max(self.own_valley or 1.0, 1.0), 1.0)
 
     @property
     def supported(self) -> np.ndarray:
@@ -169,7 +193,7 @@ class ClusterPath:
         if not self.is_clear:
             return np.empty(0, dtype=np.intp)
         least = self.stability[self.numbers == self.best] - NEARLY_AS_STABLE
-        also = self.in_question & (self.excess >= CLEAR) & (self.stability >= least)
+        also = self.in_question & (self.excess >= ABOVE) & (self.stability >= least)
         return self.numbers[(self.numbers == self.best) | also]
 
     def hierarchy(self) -> list[tuple[int, int, float]]:
@@ -196,7 +220,7 @@ class ClusterPath:
             axes = "dimension" if self.dimension == 1 else "dimensions"
             return (
                 f"no clear clusters: the samples are one cloud of {self.dimension} {axes}, {self.best} clusters have "
-                f"no gaps between them ({np.nanmax(self.valley):.1f} times as many samples beside as between them)"
+                f"no gaps between them ({self.own_valley:.1f} times as many samples beside as between them)"
             )
         if not self.is_clear:
             what = f"the best number, {self.best}, has" if self.numbers.size > 1 else f"{self.best} clusters have"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from jella.describe.evidence import find_evidence
-from jella.graphs.cluster_path import CLEAR, LEAST_SPREAD, ClusterPath
+from jella.graphs.cluster_path import ABOVE, LEAST_SPREAD, ClusterPath
 from jella.plot.given import fit_of, required
 from jella.plot.labels import label_ends
 from jella.plot.style import HIGH, INK, LOW, SOFT, axes, titled
@@ -50,7 +50,7 @@ def evidence(of: Any, *, ax: Any = None) -> Any:
 def _draw_curves(ax: Any, path: ClusterPath) -> None:
     compared, stable = np.isfinite(path.expected), np.isfinite(path.stability)
     shown = path.numbers <= path.numbers[compared].max()  # all lines end there, so that no name lies on a line
-    numbers, around = path.numbers[compared], CLEAR * np.maximum(path.spread, LEAST_SPREAD)[compared]
+    numbers, around = path.numbers[compared], ABOVE * np.maximum(path.spread, LEAST_SPREAD)[compared]
     middle = path.expected[compared]
     ax.fill_between(
         numbers, middle - around, middle + around, color="#DDDDDD", hatch="...", edgecolor="white", linewidth=0

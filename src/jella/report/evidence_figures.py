@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from jella.evidence.confidence import UNCERTAIN
-from jella.graphs.cluster_path import CLEAR, LEAST_SPREAD, ClusterPath
+from jella.graphs.cluster_path import ABOVE, LEAST_SPREAD, ClusterPath
 from jella.report.evidence_sections import has_stability
 from jella.report.figure_parts import Figure, axis, bars, below, few_digits, layout
 from jella.report.probabilities import Probabilities
@@ -24,7 +24,7 @@ def number_figures(path: ClusterPath) -> dict[str, Figure]:
     if compared.sum() < 2:
         return {}
     most = 2 * int(path.numbers[compared].max())
-    shown, around = path.numbers <= most, CLEAR * np.maximum(path.spread, LEAST_SPREAD)[compared]
+    shown, around = path.numbers <= most, ABOVE * np.maximum(path.spread, LEAST_SPREAD)[compared]
     middle, numbers = path.expected[compared], path.numbers[compared]
     band = _curve(np.concatenate([numbers, numbers[::-1]]), np.concatenate([middle - around, (middle + around)[::-1]]))
     band |= {"fill": "toself", "line": {"width": 0}, "hoverinfo": "skip", "name": WITHOUT}

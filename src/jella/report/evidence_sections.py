@@ -7,7 +7,14 @@ import numpy as np
 from jella.describe.subject import Absent
 from jella.evidence.confidence import CLASSES, UNCERTAIN
 from jella.evidence.gather import ClusterEvidence
-from jella.graphs.cluster_path import CLEAR, STABILITY_UNIT, VALLEY, VALLEY_OF_CLOUDS, ClusterPath
+from jella.graphs.cluster_path import (
+    ABOVE,
+    CLEAR,
+    STABILITY_UNIT,
+    VALLEY,
+    VALLEY_OF_CLOUDS,
+    ClusterPath,
+)
 from jella.numerics.words import counted, number, percent
 from jella.report.data import ReportData
 from jella.report.markup import Markup, joined, plot, table, tag
@@ -84,9 +91,10 @@ def _figures(path: ClusterPath) -> str:
 def _rule(path: ClusterPath) -> str:
     """When clusters are clear, and how clear these are."""
     return (
-        f"Clusters are clear from a clarity of {CLEAR:.0f} on; here it is {number(path.clarity, '.1f')}. It is the "
+        f"Clusters are clear from a clarity of {CLEAR:g} on; here it is {number(path.clarity, '.1f')}. It is the "
         "mean number of standard deviations above what is expected without groups, plus one per "
-        f"{STABILITY_UNIT:g} of additional stability.{_cloud(path)}"
+        f"{STABILITY_UNIT:g} of additional stability, plus one per third by which samples are rarer between "
+        f"clusters than beside them.{_cloud(path)}"
     )
 
 
@@ -103,7 +111,7 @@ def _cloud(path: ClusterPath) -> str:
     asked = max(VALLEY, VALLEY_OF_CLOUDS * path.cloud_valley)
     return (
         f" But nine tenths of the variance lie in {path.dimension} dimensions, which can be cut into many parts, and "
-        f"samples are not rare between the clusters: {np.nanmax(path.valley):.1f} times as many lie beside as between "
+        f"samples are not rare between the clusters: {path.own_valley:.1f} times as many lie beside as between "
         f"neighbouring clusters, where {asked:.1f} times as many are asked for."
     )
 
@@ -114,7 +122,7 @@ def _curves(path: ClusterPath) -> Markup:
         plot(
             "plot-modularity",
             f"Line of the modularity by number of clusters: {_beside(path, path.modularity, path.expected)}.",
-            f"How clear the clusters are. The dashed line is {mark}. The band is {CLEAR:.0f} standard deviations "
+            f"How clear the clusters are. The dashed line is {mark}. The band is {ABOVE:.0f} standard deviations "
             f"around what is expected without groups. {_rule(path)}",
         )
     ]

@@ -227,7 +227,8 @@ def _(path: ClusterPath) -> None:
     valley = need_array(path.valley, (None,), "valleys between clusters", finite=False)
     require(valley.size in (0, m) and path.dimension >= 0, "a valley per number of clusters")
     apart = need_array(path.apart, (None,), "least valleys between clusters", finite=False)
-    require(apart.size in (0, m) and path.cloud_valley >= 0, "a least valley per number of clusters")
+    require(apart.size in (0, m), "a least valley per number of clusters")
+    require(min(path.cloud_valley, path.dealt_valley) >= 0, "valleys of data without groups")
 
 
 @check_record.register
