@@ -263,8 +263,8 @@ def page(rows: list[dict[str, Any]]) -> str:
         "Written by `python benchmarks/small_sets.py` (its first lines say what is measured). No number of clusters is",
         "given. Found: the number chosen, 1 where no clear clusters are said, with the best number behind it.",
         "After the unseen table was first computed two rules were changed: a ring in it had been cut into eight parts,",
-        "and the labels of the first set in steps were wrong. Later, how rare samples are between clusters was counted, by",
-        "people who had seen both tables.",
+        "and the labels of the first set in steps were wrong. Later, how rare samples are between clusters was",
+        "counted, by people who had seen both tables.",
         f"Source of the library: {', '.join(sorted({row['source'] for row in rows}))}.",
     ]
     before = {key(row): row for row in rows if row["earlier"]}

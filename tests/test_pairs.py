@@ -13,7 +13,7 @@ from test_seeds import few_known
 import jella
 from jella.cli.main import main
 from jella.estimators.certain_labels import NoClearClustersWarning
-from jella.graphs.seeded import Known, _with_ties
+from jella.graphs.seeded import KnownGroups, _with_ties
 
 
 def drawn(n, count, seed=0):
@@ -258,7 +258,7 @@ def test_a_ring_that_clusters_cannot_keep_apart_is_refused():
 def test_the_nearest_clusters_that_pairs_allow(seed):
     rng = np.random.default_rng(seed)
     classes, apart = np.array([-1, 2, -1, -1, -1]), np.array([[0, 1], [0, 2], [2, 3], [1, 4], [3, 4]])
-    known = Known(np.array([0, 0, 1, 2, 3, 4, 4, -1]), classes, apart)
+    known = KnownGroups(np.array([0, 0, 1, 2, 3, 4, 4, -1]), classes, apart)
     distance = rng.random((8, 3)) + np.array([0, 1, 1])  # most are nearest to the same cluster
     allowed = [
         labels
@@ -270,7 +270,7 @@ def test_the_nearest_clusters_that_pairs_allow(seed):
 
 
 def test_groups_are_numbered_by_class_and_then_as_samples_come():
-    known = Known(np.array([2, 0, -1, 1, 0, 3]), np.array([-1, -1, 1, -1]), np.array([[1, 0], [0, 1], [0, 3]]))
+    known = KnownGroups(np.array([2, 0, -1, 1, 0, 3]), np.array([-1, -1, 1, -1]), np.array([[1, 0], [0, 1], [0, 3]]))
     some = known.take(np.array([3, 4, 0, 2]))
     assert some.groups.tolist() == [1, 2, 0, -1]
     assert some.classes.tolist() == [1, -1, -1]
@@ -278,7 +278,7 @@ def test_groups_are_numbered_by_class_and_then_as_samples_come():
 
 
 def test_edges_between_groups_that_are_apart_are_removed():
-    known = Known(np.array([2, 0, 0, 1, -1]), np.full(3, -1), np.array([[0, 1]]))
+    known = KnownGroups(np.array([2, 0, 0, 1, -1]), np.full(3, -1), np.array([[0, 1]]))
     tied = _with_ties(np.ones((5, 5)), known).toarray()
     assert tied[1, 3] == tied[3, 1] == tied[2, 3] == 0.0
     assert tied[1, 2] == tied[2, 1] > 1.0

@@ -10,7 +10,7 @@ from jella.graphs import pieces
 from jella.graphs.confirmed import ranked_graph
 from jella.graphs.gaps import between, leaving
 from jella.graphs.neighbours import dense_nearest
-from jella.graphs.pieces import PIECES, graph_labels, grouped_pieces, merged
+from jella.graphs.pieces import PIECES, graph_labels, grouped_pieces, merged_pieces
 from jella.graphs.spectral import diffused_vectors, leading_eigenvectors, modularity
 from jella.metrics import adjusted_rand, nmi
 from jella.numerics.kmeans import kmeans, unit_rows
@@ -102,7 +102,7 @@ def test_merging_keeps_modularity_as_high_as_one_step_can():
     pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
     ways = [np.unique(np.where(np.arange(6) == j, i, np.arange(6)), return_inverse=True)[1] for i, j in pairs]
     best = max(at_half_resolution(graph, way) for way in ways)
-    assert at_half_resolution(graph, merged(graph, np.arange(6), 5)) == pytest.approx(best)
+    assert at_half_resolution(graph, merged_pieces(graph, np.arange(6), 5)) == pytest.approx(best)
 
 
 @pytest.mark.parametrize("seed", range(2))

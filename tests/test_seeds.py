@@ -13,7 +13,7 @@ import jella
 from jella.graphs.confirmed import label_neighbours, ranked_graph
 from jella.graphs.neighbours import dense_nearest
 from jella.graphs.pieces import graph_labels
-from jella.graphs.seeded import Known, _with_ties, seeded_labels
+from jella.graphs.seeded import KnownGroups, _with_ties, seeded_labels
 
 
 def few_known(y, each=3):
@@ -229,7 +229,7 @@ def of_classes(classes):
     """What is known where classes of some samples are."""
     found, groups = np.unique(classes, return_inverse=True)
     first = int(found[0] < 0)
-    return Known(groups - first, found[first:], np.empty((0, 2), dtype=int))
+    return KnownGroups(groups - first, found[first:], np.empty((0, 2), dtype=int))
 
 
 def neighbours_of(W, q):

@@ -19,7 +19,7 @@ from jella.graphs.neighbours import dense_nearest, nearest, neighbour_graph, sym
 from jella.graphs.spectral import leading_eigenvectors, modularity, spectral_labels
 from jella.graphs.view_choice import choose_kinds, choose_scaling, clarity_weights
 from jella.numerics.kmeans import unit_rows
-from jella.numerics.sparse_arrays import neighbours_beside, permuted
+from jella.numerics.sparse_arrays import neighbours_beside, reordered
 from jella.problem.model import Problem
 from jella.readout import neighbours
 from jella.solve.plan import make_plan
@@ -146,7 +146,7 @@ def test_a_support_is_the_same_where_the_values_lie():
 def test_an_affinity_in_another_order_keeps_the_pairs_of_its_support(rng):
     support = Support.averaging(symmetric_support(neighbour_graph(rng.integers(0, 40, size=(40, 4)))))
     order, values = rng.permutation(40), rng.random(support.n_pairs)
-    moved, there = permuted(support.matrix(values), order), support.take(order)
+    moved, there = reordered(support.matrix(values), order), support.take(order)
     np.testing.assert_array_equal(there.matrix(there.values(moved)).toarray(), moved.toarray())
 
 

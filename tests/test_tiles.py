@@ -24,7 +24,7 @@ from jella.numerics import kmeans
 from jella.numerics.arrays import smallest_of_rows, to_numpy
 from jella.numerics.kmeans import continued_kmeans, kmeans_labels
 from jella.numerics.lanczos import largest_eigenpairs
-from jella.numerics.sparse_arrays import joined_neighbours, permuted, symmetric_sum, to_scipy
+from jella.numerics.sparse_arrays import joined_neighbours, reordered, symmetric_sum, to_scipy
 from jella.readout.clusters import rank_votes
 from jella.views.fingerprints import find_prints, fingerprints
 from jella.views.read import read_views
@@ -176,7 +176,7 @@ def test_entries_at_the_same_place_are_added(xp, rng):
 
 def test_a_matrix_in_another_order(torch, rng):
     order, away = rng.permutation(60), joined_neighbours(rng.integers(-1, 60, size=(60, 4)), torch.ones(1))
-    np.testing.assert_array_equal(to_scipy(permuted(away, order)).toarray(), to_scipy(away).toarray()[order][:, order])
+    np.testing.assert_array_equal(to_scipy(reordered(away, order)).toarray(), to_scipy(away).toarray()[order][:, order])
 
 
 def test_largest_eigenpairs(xp, rng):

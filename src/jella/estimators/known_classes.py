@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from jella.graphs.seeded import Known, too_few
+from jella.graphs.seeded import KnownGroups, too_few
 from jella.views import AnyViews
 from jella.views.ids import as_id
 
@@ -23,7 +23,7 @@ class Told:
     cannot_link: Any = None
 
 
-def checked_known(told: Told, views: AnyViews, n_clusters: int | None) -> Known | None:
+def checked_known(told: Told, views: AnyViews, n_clusters: int | None) -> KnownGroups | None:
     """What is known about the clusters of the samples as they were read, checked before the fit; None if nothing is."""
     classes = checked_classes(told.y, views, n_clusters)
     if classes is None and told.must_link is None and told.cannot_link is None:
@@ -63,7 +63,7 @@ def _pairs(told: Told, what: str, names: Any) -> np.ndarray:
     return np.array(rows, dtype=np.intp).reshape(-1, 2)
 
 
-def _known(classes: np.ndarray, joined: np.ndarray, apart: np.ndarray, names: Any) -> Known:
+def _known(classes: np.ndarray, joined: np.ndarray, apart: np.ndarray, names: Any) -> KnownGroups:
     """Groups of samples that go together: those of a class, and those that pairs join."""
     n = classes.size
     edges = sparse.coo_array((np.ones(len(joined)), (joined[:, 0], joined[:, 1])), shape=(n, n))
@@ -90,7 +90,7 @@ def _known(classes: np.ndarray, joined: np.ndarray, apart: np.ndarray, names: An
     is_said = np.zeros(of_group.size, dtype=bool)
     is_said[groups[np.concatenate([joined, apart]).ravel()]] = True
     is_said |= of_group >= 0
-    return Known(np.where(is_said[groups], groups, -1), of_group, groups[apart]).take(np.arange(n))
+    return KnownGroups(np.where(is_said[groups], groups, -1), of_group, groups[apart]).take(np.arange(n))
 
 
 def checked_classes(y: Any, views: AnyViews, n_clusters: int | None) -> np.ndarray | None:

@@ -22,7 +22,7 @@ from jella.numerics.sparse_arrays import (
     sparse_elsewhere,
     stored_values,
     symmetric_sum,
-    with_values,
+    with_entries,
 )
 from jella.views.model import View, Views
 
@@ -191,7 +191,7 @@ def symmetric_support(A: Any) -> Any:
         (values, columns, _), lines = csr_parts(A), lines_of(A)
         some = namespace(values).nonzero((lines != columns) & (values != 0))[0]
         both = symmetric_sum(taken(lines, some), taken(columns, some), taken(values, some), A.shape[0])
-        return with_values(both, namespace(values).ones_like(stored_values(both)))
+        return with_entries(both, namespace(values).ones_like(stored_values(both)))
     entries = A.tocoo()
     rows, columns = entries.coords
     keep = (rows != columns) & (entries.data != 0)

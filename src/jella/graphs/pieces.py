@@ -60,7 +60,7 @@ def grouped_pieces(graph: Graph, rows: Array, n_clusters: int) -> np.ndarray:
         Symmetric, of any library, as the rows.
     """
     rng = np.random.default_rng(0)
-    drawn = [merged(graph, _pieces(rows, PIECES * n_clusters, rng), n_clusters) for _ in range(DRAWS)]
+    drawn = [merged_pieces(graph, _pieces(rows, PIECES * n_clusters, rng), n_clusters) for _ in range(DRAWS)]
     labels = best = max(drawn, key=lambda one: _modularity(graph, one, RESOLUTION))
     highest, places = -np.inf, np.arange(labels.size)
     for sweep in range(MOST_SWEEPS):
@@ -74,11 +74,11 @@ def grouped_pieces(graph: Graph, rows: Array, n_clusters: int) -> np.ndarray:
     return best
 
 
-def merged(graph: Graph, pieces: np.ndarray, n_clusters: int) -> np.ndarray:
+def merged_pieces(graph: Graph, pieces: np.ndarray, n_clusters: int) -> np.ndarray:
     """Labels (n,) of pieces after those are merged, two by two, that leave modularity highest, at half its resolution.
 
     >>> chain = sparse.csr_array(np.diag([9.0, 1, 9, 1, 9], 1) + np.diag([9.0, 1, 9, 1, 9], -1))
-    >>> merged(chain, np.arange(6), 3).tolist()
+    >>> merged_pieces(chain, np.arange(6), 3).tolist()
     [0, 0, 1, 1, 2, 2]
     """
     shares = between(graph, pieces)

@@ -22,7 +22,7 @@ MOST_NODES = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownGroups:
     """What is known about the clusters of n samples.
 
     Attributes
@@ -44,7 +44,7 @@ class Known:
         """The class of each sample, (n,), negative where it is unknown."""
         return np.where(self.groups >= 0, np.append(self.classes, -1)[self.groups], -1)
 
-    def take(self, rows: np.ndarray) -> Known:
+    def take(self, rows: np.ndarray) -> KnownGroups:
         """What is known about some of the samples; groups are numbered by class, then as the samples come."""
         groups = self.groups[rows]
         found, first = np.unique(groups[groups >= 0], return_index=True)
@@ -52,7 +52,7 @@ class Known:
         number = np.full(self.classes.size + 1, -1)  # the last one is for samples without a group
         number[order] = np.arange(order.size)
         apart = np.sort(number[self.apart], axis=1)
-        return Known(number[groups], self.classes[order], np.unique(apart[apart[:, 0] >= 0], axis=0))
+        return KnownGroups(number[groups], self.classes[order], np.unique(apart[apart[:, 0] >= 0], axis=0))
 
     @cached_property
     def fewest(self) -> int:
@@ -118,7 +118,7 @@ def too_few(n_clusters: int) -> ValueError:
     )
 
 
-def seeded_labels(graph: Graph, labels: np.ndarray, known: Known, n_clusters: int) -> np.ndarray:
+def seeded_labels(graph: Graph, labels: np.ndarray, known: KnownGroups, n_clusters: int) -> np.ndarray:
     """Labels (n,) of a symmetric affinity that agree with what is known.
 
     Edges between samples of different clusters are removed, and samples of one group are tied together. Then k-means
@@ -134,7 +134,7 @@ def seeded_labels(graph: Graph, labels: np.ndarray, known: Known, n_clusters: in
         The one in which the clusters were found.
     labels : int array (n,)
         These clusters.
-    known : Known
+    known : KnownGroups
         With classes from 0 to n_clusters − 1.
     """
     classes = known.class_of
@@ -163,7 +163,7 @@ def _names(distance: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.asarray(named[np.argsort(clusters)])
 
 
-def _with_ties(graph: sparse.csr_array, known: Known) -> sparse.csr_array:
+def _with_ties(graph: sparse.csr_array, known: KnownGroups) -> sparse.csr_array:
     """The graph without edges between clusters that are known to be different, and with ties inside groups."""
     edges = sparse.coo_array(graph)
     keep = ~_parted(known, edges.row, edges.col)
@@ -182,7 +182,7 @@ def _with_ties(graph: sparse.csr_array, known: Known) -> sparse.csr_array:
     return sparse.csr_array(sparse.coo_array(parts, shape=graph.shape))
 
 
-def _parted(known: Known, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _parted(known: KnownGroups, some: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Which samples are known to be in another cluster than the one beside them, (m,) booleans."""
     one, other, g = known.class_of[some], known.class_of[others], known.classes.size
     codes = np.sort(known.apart, axis=1) @ [g, 1]
@@ -197,7 +197,7 @@ def _means(rows: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return np.asarray(sums / np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None])
 
 
-def _k_means(rows: np.ndarray, centres: np.ndarray, known: Known) -> tuple[np.ndarray, np.ndarray]:
+def _k_means(rows: np.ndarray, centres: np.ndarray, known: KnownGroups) -> tuple[np.ndarray, np.ndarray]:
     """Labels (n,) that agree with what is known, and the squared distances (n,) to the centres of these."""
     labels = np.full(len(rows), -1)
     for _ in range(MOST_STEPS):

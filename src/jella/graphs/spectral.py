@@ -26,7 +26,7 @@ from jella.numerics.sparse_arrays import (
     sparse_elsewhere,
     sparse_times,
     to_scipy,
-    with_values,
+    with_entries,
 )
 
 #: graphs of at most this many samples are decomposed as dense matrices
@@ -125,7 +125,7 @@ def _leading_there(graph: Any, k: int) -> Pairs:
     xp, degree = namespace(entries), row_sums(graph, entries)
     root = xp.sqrt(xp.where(degree > 0, degree, xp.ones_like(degree)))
     inverse = 1.0 / root
-    scaled = with_values(graph, entries * taken(inverse, lines_of(graph)) * taken(inverse, columns))
+    scaled = with_entries(graph, entries * taken(inverse, lines_of(graph)) * taken(inverse, columns))
     start = 1.0 + degree**2 + sparse_times(scaled, degree)  # as on the host
     count, component = components(graph)
     sizes = np.bincount(component)

@@ -71,7 +71,7 @@ def sparse_elsewhere(matrix: Any) -> bool:
     return not isinstance(matrix, np.ndarray) and not sparse.issparse(matrix) and is_sparse(matrix)
 
 
-def some_rows(matrix: Any, rows: slice) -> Any:
+def row_slice(matrix: Any, rows: slice) -> Any:
     """Consecutive rows of a matrix of compressed rows."""
     if not sparse_elsewhere(matrix):
         return matrix[rows]
@@ -83,7 +83,7 @@ def some_rows(matrix: Any, rows: slice) -> Any:
     return make_csr(values[inside], columns[inside], starts - starts[0], starts.shape[0] - 1, matrix.shape[1])
 
 
-def with_values(matrix: Any, values: Array) -> Any:
+def with_entries(matrix: Any, values: Array) -> Any:
     """A square matrix of compressed rows with other values at the same places."""
     _, columns, indptr = csr_parts(matrix)
     return make_csr(values, columns, indptr, matrix.shape[0])
@@ -156,7 +156,7 @@ def _of_keys(keys: Array, values: Array, n: int) -> Any:
     return make_csr(values, xp.astype(columns, short), xp.astype(indptr, short), n)
 
 
-def permuted(matrix: Any, rows: np.ndarray) -> Any:
+def reordered(matrix: Any, rows: np.ndarray) -> Any:
     """A square matrix of compressed rows with its rows and columns in another order; columns of a row ascend."""
     if not sparse_elsewhere(matrix):
         made = matrix[rows][:, rows]

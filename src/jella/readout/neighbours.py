@@ -18,7 +18,7 @@ from jella.graphs.gaps import groups_apart
 from jella.graphs.lending import lent_embedding, lent_residual
 from jella.graphs.neighbours import dense_nearest, nearest
 from jella.graphs.pieces import graph_labels
-from jella.graphs.seeded import Known, seeded_labels
+from jella.graphs.seeded import KnownGroups, seeded_labels
 from jella.graphs.spectral import Graph
 from jella.numerics.arrays import (
     Array,
@@ -267,7 +267,7 @@ class NeighbourReadout(LowRankReadout):
         *,
         unit: bool,
         path: ClusterPath | None = None,
-        known: Known | None = None,
+        known: KnownGroups | None = None,
         related: NeighbourReadout | None = None,
     ) -> tuple[Clusters, np.ndarray]:
         """The groups of the neighbour graph of the embedding, whose edges weigh more if more views confirm them.
@@ -276,7 +276,7 @@ class NeighbourReadout(LowRankReadout):
         ----------
         path : ClusterPath, optional
             What is known about numbers of clusters; by default what the graph says.
-        known : Known, optional
+        known : KnownGroups, optional
             What is known about the clusters of the samples.
         related : NeighbourReadout, optional
             Of a fit to other values of the same samples, whose clusters are taken; by default this one.
@@ -299,7 +299,9 @@ class NeighbourReadout(LowRankReadout):
         """What the neighbour graph of the embedding says about numbers of clusters."""
         return choose_n_clusters(to_scipy(self._narrow_graph()))
 
-    def find_labels(self, n_clusters: int, n_init: int, random_state: Any, known: Known | None = None) -> np.ndarray:
+    def find_labels(
+        self, n_clusters: int, n_init: int, random_state: Any, known: KnownGroups | None = None
+    ) -> np.ndarray:
         """Labels (m,) of the samples of the fit: the largest cluster first, or known classes as they are numbered."""
         graph = self._narrow_graph()
         labels = groups_apart(graph, n_clusters)

@@ -28,12 +28,12 @@ from jella.numerics.sparse_arrays import (
     csr_parts,
     lines_of,
     neighbours_beside,
+    row_slice,
     row_sums,
-    some_rows,
     sparse_beside,
     sparse_elsewhere,
     sparse_times,
-    with_values,
+    with_entries,
 )
 from jella.problem.model import Blocks, Problem
 from jella.problem.terms import Indicator
@@ -149,8 +149,8 @@ class NeighbourFilled(MeanFilled):
         """The same with a graph in the library of the values; neighbours that lend nothing have a weight of zero."""
         lines, columns = lines_of(graph), csr_parts(graph)[1]
         lends = like(taken(absent, lines) & ~taken(absent, columns), mean)
-        count = row_sums(with_values(graph, lends), mean)
-        donors = with_values(graph, lends / taken(at_least(count, 1.0), lines))
+        count = row_sums(with_entries(graph, lends), mean)
+        donors = with_entries(graph, lends / taken(at_least(count, 1.0), lines))
         return cls(view.X, like(absent & (count == 0), mean), mean, donors)
 
     def times(self, V: Array) -> Array:
@@ -175,7 +175,7 @@ def _entries_from(view: View, graph: Any, mean: Array) -> Array:
     values, seen = xp.astype(X, xp.float64, copy=False), xp.astype(view.mask, xp.float64)
     filled = xp.empty_like(X)
     for rows in row_blocks(view.n_samples, view.n_features * 8, target_bytes(X, 2**24)):
-        some = sparse_beside(some_rows(graph, rows), X)
+        some = sparse_beside(row_slice(graph, rows), X)
         total, count = sparse_times(some, values), sparse_times(some, seen)
         guess = xp.astype(xp.where(count > 0, total / at_least(count, 1.0), mean), X.dtype)
         filled[rows, :] = xp.where(view.mask[rows, :], X[rows, :], guess)

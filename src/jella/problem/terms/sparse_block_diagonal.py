@@ -31,13 +31,13 @@ from jella.numerics.sparse_arrays import (
     has_sparse,
     lines_of,
     make_csr,
-    permuted,
+    reordered,
     row_sums,
     sparse_beside,
     sparse_elsewhere,
     stored_values,
     to_scipy,
-    with_values,
+    with_entries,
 )
 from jella.problem.terms.block_diagonal import BlockDiagonal, BlockState
 
@@ -103,7 +103,7 @@ class Support:
         values, columns, _ = csr_parts(graph)
         inverse = 1.0 / at_least(row_sums(graph, values), 1.0)
         weights = 0.5 * (taken(inverse, lines_of(graph)) + taken(inverse, columns))
-        return cls(with_values(graph, weights))
+        return cls(with_entries(graph, weights))
 
     def like(self, reference: Array) -> Support:
         """The support with its arrays in the library and on the device of another, if that has sparse matrices."""
@@ -131,7 +131,7 @@ class Support:
 
     def take(self, rows: np.ndarray) -> Support:
         """The support with the samples in another order."""
-        return Support(permuted(self.matrix(self.start), rows))
+        return Support(reordered(self.matrix(self.start), rows))
 
     def __repr__(self) -> str:
         return f"Support(n_samples={self.n_samples}, n_pairs={self.n_pairs})"
@@ -206,8 +206,8 @@ class SparseBlockDiagonal(BlockDiagonal):
         F = None if state.indicator is None else take_rows(state.indicator, rows)
         return replace(
             state,
-            affinity=permuted(state.affinity, rows),
-            previous=permuted(state.previous, rows),
+            affinity=reordered(state.affinity, rows),
+            previous=reordered(state.previous, rows),
             indicator=F,
             W=take_rows(state.W, rows),
             T=take_rows(state.T, rows),
