@@ -58,3 +58,21 @@ def test_missing_values_and_rows_of_a_code_do_not_count(rng):
     X["b"][:10], X["a"][5:9] = -999.0, np.nan  # rows of one value have a warning of their own
     assert code_notes(read_views(X)) == []
     assert len(code_notes(read_views([X["b"]]))) == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_number_given_as_missing_is_found_however_it_is_written(ending, whole, rng, tmp_path):
+    values = np.round(100 * rng.normal(size=(12, 3)))
+    values[[1, 5], 1] = -999
+    frame = pd.DataFrame(values if not whole else values.astype(np.int64), columns=["a", "b", "c"])
+    if whole:
+        frame.loc[0, "b"] = 2**60 + 1  # no double
+    file = tmp_path / f"view.{ending}"
+    frame.to_csv(file, index=False) if ending == "csv" else frame.to_parquet(file)
+    found = jella.io.read(file, missing=["-999", "none"]).views["view"]
+    assert found["b"].isna().tolist() == [place in (1, 5) for place in range(12)]
+    there = found["b"].notna()
+    assert found["b"][there].astype(int).tolist() == frame["b"][there].astype(int).tolist()
+    pd.testing.assert_frame_equal(found[["a", "c"]], frame[["a", "c"]])
+    assert not jella.io.read(file).views["view"].isna().any(axis=None)

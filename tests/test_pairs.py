@@ -313,6 +313,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("text", "more", "words"),
         [
+            ("p00,p99\n", [], "got 'p99', which is none of the 60 samples"),
             ("p00,p01\np00,p99\n", [], "got 'p99', which is none of the 60 samples"),
             ("a,b\nx,y\n", [], "got 'x', which is none of the 60 samples"),
             ("a,b,c\np00,p01,p02\n", [], "expected two columns of ids in same.csv, got 3"),

@@ -40,6 +40,6 @@ def known_pairs(options: argparse.Namespace, model: Any, dataset: Dataset) -> di
     names = range(views.n_samples) if views.sample_names is None else views.sample_names
     ids = {as_id(name) for name in names}
     for name, file in files.items():
-        rows = pairs_by_rule(read_pairs(file, missing=options.missing), options.ids)
+        rows = pairs_by_rule(read_pairs(file), options.ids)
         found[name] = rows if {as_id(one) for one in rows[0]} & ids else rows[1:]
     return found

@@ -14,7 +14,7 @@ from jella.io.dataset import Options
 from jella.io.errors import DataError, need
 from jella.io.formulas import unguarded
 from jella.io.guard import COLUMN_BYTES, check_size
-from jella.io.tables import Table, is_unnamed
+from jella.io.tables import Table, is_numeral, is_unnamed
 from jella.views.exact import DOUBLE_BITS
 from jella.views.frames import repeated
 from jella.views.id_columns import is_id_name
@@ -129,13 +129,7 @@ def _with_all_digits(cells: list[str], values: np.ndarray) -> Any:
 
 def load_text(path: Path, options: Options) -> TextTable:
     """All cells of a text table; its rows must have equal lengths."""
-    lines = _lines(path)
-    delimiter = _sniff(lines[:_SNIFFED])
-    try:
-        rows = [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
-        check_size(path, COLUMN_BYTES * max(map(len, rows), default=0))
-    except csv.Error as error:
-        raise DataError(f"expected a table of short cells in {path.name}, got {error}; check its separators") from None
+    delimiter, rows = load_rows(path)
     header = rows.pop(0) if options.samples == "columns" or _is_header(rows, {*MISSING, *options.missing}) else None
     if not rows:
         raise DataError(f"expected rows below the header of {path.name}, got none; add the samples")
@@ -151,6 +145,18 @@ def load_text(path: Path, options: Options) -> TextTable:
             f"expected {len(header)} cells in each row of {path.name}, got a separator at the end of rows; remove it"
         )
     return TextTable(delimiter, header, rows)
+
+
+def load_rows(path: Path) -> tuple[str, list[list[str]]]:
+    """The separator of a text table, and its rows that are not empty."""
+    lines = _lines(path)
+    delimiter = _sniff(lines[:_SNIFFED])
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
+        check_size(path, COLUMN_BYTES * max(map(len, rows), default=0))
+    except csv.Error as error:
+        raise DataError(f"expected a table of short cells in {path.name}, got {error}; check its separators") from None
+    return delimiter, rows
 
 
 def _lines(path: Path) -> list[str]:
@@ -198,7 +204,7 @@ def _id_candidate(text: TextTable, options: Options) -> int | None:
     if options.id_column is not None:
         return header.index(options.id_column) if options.id_column in header else None
     there = [row[0] for row in text.rows[:_SNIFFED] if row[0] not in (*MISSING, *options.missing)]
-    is_text = 2 * sum(not _is_number(cell) and cell.strip().lower() not in TRUTH for cell in there) > len(there)
+    is_text = 2 * sum(not is_numeral(cell) and cell.strip().lower() not in TRUTH for cell in there) > len(there)
     return 0 if is_text or (header and (is_unnamed(header[0]) or is_id_name(header[0]))) else None
 
 
@@ -208,22 +214,14 @@ def _is_header(rows: list[list[str]], missing: set[str]) -> bool:
     A row of numbers and missing values is a sample.
     """
     first = rows[0]
-    if len(first) == 1 and not _is_number(first[0]):
+    if len(first) == 1 and not is_numeral(first[0]):
         return first not in rows[1:]  # a label that is repeated is not a name
-    rest = first if all(_is_number(cell) for cell in first) else first[1:]
+    rest = first if all(is_numeral(cell) for cell in first) else first[1:]
     known = [cell for cell in rest if cell not in missing]
-    if is_id_name(first[0]) or not known or not all(_is_number(cell) for cell in known):
+    if is_id_name(first[0]) or not known or not all(is_numeral(cell) for cell in known):
         return True
-    if not all(_is_number(cell) for cell in rest):
+    if not all(is_numeral(cell) for cell in rest):
         return False
     numbers = [float(cell) for cell in rest]
     counted = numbers[0] in (0, 1) and numbers == [numbers[0] + j for j in range(len(numbers))]
     return counted and (len(numbers) > 1 or is_unnamed(first[0]))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell

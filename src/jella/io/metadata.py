@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from jella.io.dataset import Options
+from jella.io.delimited import load_rows, read_delimited
 from jella.io.errors import DataError, some
 from jella.io.excel import read_sheets
+from jella.io.formulas import unguarded
 from jella.io.guard import check_is_file, reading
 from jella.io.read import TABLES
 from jella.io.tables import Table, check_names, find_ids
@@ -47,12 +49,12 @@ def read_metadata(path: str | os.PathLike[str], *, id_column: str | None = None,
         return find_ids(table, options).indexed()
 
 
-def read_pairs(path: str | os.PathLike[str], *, missing: Sequence[str] = ()) -> list[tuple[Any, Any]]:
+def read_pairs(path: str | os.PathLike[str]) -> list[tuple[Any, ...]]:
     r"""Pairs of ids in a table of two columns; the first is the row of names, which may be a pair too.
 
     Parameters
     ----------
-    path, missing : as in `read_metadata`
+    path : as in `read_metadata`
 
     Examples
     --------
@@ -66,10 +68,15 @@ def read_pairs(path: str | os.PathLike[str], *, missing: Sequence[str] = ()) -> 
     file = Path(path)
     check_is_file(file)
     with reading(file):
-        frame = _read(file, Options(missing=tuple(missing), non_numeric="keep")).frame
-        if frame.shape[1] != 2:
-            raise DataError(f"expected two columns of ids in {file.name}, got {frame.shape[1]}; keep one pair per row")
-        return [tuple(frame.columns), *zip(frame.iloc[:, 0], frame.iloc[:, 1], strict=True)]
+        if TABLES.get(file.suffix.lower()) is read_delimited and file.stat().st_size:
+            rows = [tuple(map(unguarded, row)) for row in load_rows(file)[1]]
+        else:
+            frame = _read(file, Options(non_numeric="keep")).frame
+            rows = [tuple(frame.columns), *frame.itertuples(index=False, name=None)]
+        width = next((len(row) for row in rows if len(row) != 2), 2)
+        if width != 2:
+            raise DataError(f"expected two columns of ids in {file.name}, got {width}; keep one pair per row")
+        return rows
 
 
 def _read(file: Path, options: Options) -> Table:

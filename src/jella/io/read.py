@@ -96,7 +96,8 @@ def read(
         For tables: the column with the sample ids. By default a first column that has no name, is called id or sample,
         or holds distinct texts; without such a column, rows are aligned by position.
     missing : list of str, optional
-        For text tables: further marks of a missing value, besides 'NA', 'NaN', 'null', the empty cell and similar.
+        For tables: further marks of a missing value, besides 'NA', 'NaN', 'null', the empty cell and similar. A number
+        is one however it is written.
     non_numeric : {'categories', 'error', 'drop', 'encode', 'keep'}, default='categories'
         For tables: what to do with columns of text in a view. 'categories': a column of at most 50 different texts, and
         at most half as many as it has texts, is a category, which is completed and written as text; others are refused.

@@ -15,6 +15,7 @@ from jella.io.stored import rounding
 from jella.numerics.words import counted, listed
 from jella.views.categories import Category
 from jella.views.category_columns import find_category
+from jella.views.exact import DOUBLE_BITS
 from jella.views.frames import repeated
 from jella.views.id_columns import is_id_name
 
@@ -111,6 +112,7 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
     if others:
         notes.append(f"Other labels, not read: {some(others)}; pass labels={others[0]!r} to use these.")
     views, changes = _numeric(views, options)
+    views = {key: _without_codes(frame, options.missing) for key, frame in views.items()}
     changes += rounding(views)
     has_ids = identified[0].has_ids
     aligned_by = _id_notes(identified, options) if has_ids else ["Rows are aligned by position: no sample ids."]
@@ -118,6 +120,33 @@ def assemble(name: str, tables: Sequence[Table], options: Options) -> Dataset:
     if labels is not None and not has_ids:
         labels = labels.to_numpy()
     return Dataset(name, views, labels, notes=tuple(notes))
+
+
+def _without_codes(frame: Any, missing: Sequence[str]) -> Any:
+    """The frame with NaN in place of numbers that mean missing, however they are written: -999 is -999.0."""
+    codes = [float(mark) for mark in missing if is_numeral(mark)]
+    changed = {}
+    for place, (_, column) in enumerate(frame.items()):
+        if not codes or column.dtype.kind not in "iuf":
+            continue
+        coded = column.isin(codes).to_numpy(dtype=bool)
+        if coded.any():
+            whole = column.dtype.kind in "iu" and (column.abs() > 2**DOUBLE_BITS).any()
+            changed[place] = (column.astype("Int64") if whole else column).mask(coded)
+    if not changed:
+        return frame
+    pd = need("pandas", "pandas")
+    columns = [changed.get(place, column) for place, (_, column) in enumerate(frame.items())]
+    return pd.concat(columns, axis=1).set_axis(frame.columns, axis=1)
+
+
+def is_numeral(cell: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
 
 
 def _check_ids(tables: Sequence[Table], options: Options) -> None:
