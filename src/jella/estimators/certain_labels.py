@@ -188,7 +188,7 @@ class BaseCertain(BaseClusterer):
         try:
             yield
         except KeyboardInterrupt:
-            warnings.warn(f"interrupted while evidence was gathered: {what}", UserWarning, stacklevel=11)
+            warnings.warn(f"interrupted while evidence was gathered: {what}", UserWarning, stacklevel=12)
             self.evidence_ = None
 
     def _find_clusters(self, readout: Readout, W: Any, prepared: Prepared) -> tuple[Clusters | None, Any]:
@@ -226,12 +226,12 @@ class BaseCertain(BaseClusterer):
                 self.evidence_ = conclude(found, labels, self.n_init, seed_of(self.random_state))
             if not found.path.is_clear:
                 words = f"n_clusters_ is {found.path.n_clusters}: pass n_clusters to divide the samples all the same"
-                warnings.warn(f"{found.path.words()}; {words}", NoClearClustersWarning, stacklevel=9)
+                warnings.warn(f"{found.path.words()}; {words}", NoClearClustersWarning, stacklevel=10)
         elif k is None and self.evidence and labels.size < FEWEST_SAMPLES:
             words = "the number is by their neighbour graph alone: do not trust it, or pass n_clusters"
             are = "is" if labels.size == 1 else "are"
             few = f"no clear clusters: {counted(labels.size, 'sample')} {are} too few to tell; {words}"
-            warnings.warn(few, NoClearClustersWarning, stacklevel=9)
+            warnings.warn(few, NoClearClustersWarning, stacklevel=10)
         return clusters, labels
 
     def _confidence(self) -> Confidence:

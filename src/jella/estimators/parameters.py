@@ -48,7 +48,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def check_parameters(estimator: Any) -> None:
-    """Refuse parameters of a wrong type, such as a text for a number; make NumPy integers Python's.
+    """Refuse parameters of a wrong type, such as a text for a number; make small NumPy integers Python's.
 
     Products with NumPy's small integers, such as the number of classes of an array of bytes, would overflow.
 
@@ -75,5 +75,5 @@ def check_parameters(estimator: Any) -> None:
                 raise ValueError(f"{expected} an array; pass several views as one list or dict")
             shown = repr(value)
             raise ValueError(f"{expected} {shown if len(shown) <= 60 else shown[:60] + ' ...'}; correct it")
-        if isinstance(value, np.integer):
+        if isinstance(value, np.integer) and value.itemsize < 8:
             setattr(estimator, name, int(value))
