@@ -101,7 +101,7 @@ def sparse_times(matrix: Any, X: Array) -> Array:
     return matrix @ X if isinstance(X, np.ndarray) else like(matrix @ to_numpy(X), X)
 
 
-def rest_of(matrix: Any, X: Array, left: Array | None = None, small: Array | None = None, factor: float = 1.0) -> Array:
+def rest_of(matrix: Any, X: Array, left: Array | None = None, small: Any = None, factor: float = 1.0) -> Array:
     """Factor · (X − matrix @ X − left @ small), in new memory and in as few steps as the library allows."""
     if array_api_compat.is_torch_array(X) and not sparse.issparse(matrix):
         made = X.addmm(matrix, X, alpha=-1)
