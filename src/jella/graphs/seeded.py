@@ -111,7 +111,7 @@ class KnownGroups:
 
 
 def too_few(n_clusters: int) -> ValueError:
-    """The error that so many clusters keep not all apart that should be."""
+    """The error for cannot_link pairs that need more clusters than there are."""
     return ValueError(
         f"expected cannot_link pairs that {n_clusters} clusters can keep apart, found none that do; increase "
         "n_clusters, or leave some pairs out"

@@ -73,16 +73,12 @@ def continued_kmeans(rows: Array, centres: np.ndarray, max_iter: int) -> np.ndar
         return np.asarray(KMeans(len(centres), init=centres, n_init=1, max_iter=max_iter).fit(rows).labels_)
     xp, numbers, at = namespace(rows), beside(np.arange(len(centres)), rows), beside(centres, rows)
     enough = TOLERANCE * xp.mean(xp.var(rows, axis=0))
-
-    def nearest() -> Array:
-        return xp.argmin(row_sqnorms(at)[None, :] - 2.0 * (rows @ at.T), axis=1)
-
-    last = nearest()
+    last = _nearest(rows, at)
     for _ in range(max_iter):
         members = xp.astype(last[:, None] == numbers, rows.dtype)
         counts, old = xp.sum(members, axis=0), at
         at = (members.T @ rows) / at_least(counts, 1.0)[:, None]
-        labels, moved = nearest(), xp.sum((at - old) ** 2)
+        labels, moved = _nearest(rows, at), xp.sum((at - old) ** 2)
         # one look for all: whether a cluster is empty, labels are the same, or the centres hardly move
         state = to_numpy(xp.stack([xp.min(counts) == 0, xp.all(labels == last), moved <= enough]))
         if state[0]:
@@ -95,10 +91,13 @@ def continued_kmeans(rows: Array, centres: np.ndarray, max_iter: int) -> np.ndar
 
 def nearest_centres(rows: Array, centres: np.ndarray) -> np.ndarray:
     """The centre (n,) that is nearest to each row, in any array library."""
-    at, xp = beside(centres, rows), namespace(rows)
-    squares, blocks = row_sqnorms(at)[None, :], row_blocks(rows.shape[0], 8 * len(centres), target_bytes(rows))
-    found = [to_numpy(xp.argmin(squares - 2.0 * (rows[block, :] @ at.T), axis=1)) for block in blocks]
-    return np.concatenate(found).astype(np.intp)
+    at, blocks = beside(centres, rows), row_blocks(rows.shape[0], 8 * len(centres), target_bytes(rows))
+    return np.concatenate([to_numpy(_nearest(rows[block, :], at)) for block in blocks]).astype(np.intp)
+
+
+def _nearest(rows: Array, at: Array) -> Array:
+    """The nearest of some centres (k, r) to each row (n, r), all where the rows lie."""
+    return namespace(rows).argmin(row_sqnorms(at)[None, :] - 2.0 * (rows @ at.T), axis=1)
 
 
 def one_thread() -> AbstractContextManager[Any]:
