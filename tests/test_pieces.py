@@ -143,3 +143,8 @@ def test_groups_of_pieces_are_the_same_on_a_device():
     assert np.mean(here != away) < 0.001
     np.testing.assert_allclose(between(there, here), between(graph, here))
     np.testing.assert_allclose(leaving(there, here), leaving(graph, here))
+    uneven = np.random.default_rng(0).choice(K, here.size, p=[0.8, 0.05, 0.05, 0.05, 0.05])
+    total, wanted = pieces._wanted(there, uneven)
+    at_home, same = pieces._wanted(graph, uneven)
+    assert total == pytest.approx(at_home)
+    np.testing.assert_array_equal(wanted, same)
